@@ -32,7 +32,7 @@ class frame_executor final : public in_order_executor<Host> {
   }
 
  private:
-  void execute(slot& s, frame_position frame, nanoseconds begun) override {
+  void execute(slot& s, const frame_position& frame, nanoseconds begun) override {
     const stage_scope scope({nullptr, frame.number});  // the graph's nodes set the stage
     host_.launch(*s.frame, frame, abandoned_);
     if (runner_->into().method() != timing_method::none) {

@@ -64,7 +64,7 @@ class stage_choice final : public host_function {
     }
     attempt(stage_, launched_, [this] {
       const launch_clock clock{launched_.clock};
-      if (!launched_.runner->runs(stage_, launched_.frame, thread_number(), clock)) return;
+      if (!launched_.runner->runs(stage_, launched_.frame, clock)) return;
       *stage_.selector = static_cast<std::uint32_t>(stage_.chosen.variant);
     });
   }
@@ -76,6 +76,7 @@ class stage_choice final : public host_function {
     nanoseconds now() const noexcept {
       return in_virtual_time != nullptr ? in_virtual_time->now() : graphline::now();
     }
+    std::uint32_t thread() const noexcept { return thread_number(); }
   };
 
   static constexpr std::uint32_t no_body = std::numeric_limits<std::uint32_t>::max();

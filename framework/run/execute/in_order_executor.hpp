@@ -36,6 +36,8 @@ class in_order_executor : public executor {
     begun_ = 0;
     next_frame_ = 0;
     in_slot_.resize(pipeline_.slots().size());
+    next_slot_ = 0;
+    oldest_slot_ = 0;
     try {
       run_frames();
     } catch (...) {
@@ -55,7 +57,7 @@ class in_order_executor : public executor {
       : pipeline_(pipeline), host_(pipeline, std::forward<World>(world)...) {}
 
   /// Executes a frame that began at `begun`, without waiting for its end.
-  virtual void execute(slot& s, frame_position frame, nanoseconds begun) = 0;
+  virtual void execute(slot& s, const frame_position& frame, nanoseconds begun) = 0;
 
   virtual bool has_ended(const slot& s) = 0;
 
@@ -64,7 +66,7 @@ class in_order_executor : public executor {
 
   /// Records what ended the oldest frame.
   /// @param end Host time at which the end was observed.
-  virtual void record_end(frame_position /*frame*/, nanoseconds /*end*/) {}
+  virtual void record_end(const frame_position& /*frame*/, nanoseconds /*end*/) {}
 
   /// After a failure, waits until the device is idle.
   virtual void drain() = 0;
@@ -101,13 +103,9 @@ class in_order_executor : public executor {
   std::optional<std::size_t> at_stage_;          ///< stage being executed or awaited, for messages
 
  private:
-  slot& slot_of(std::int64_t frame) {
-    auto& slots = pipeline_.slots();
-    return slots[static_cast<std::size_t>(frame) % slots.size()];
-  }
-
-  frame_position& slot_position(std::int64_t pass) {
-    return in_slot_[static_cast<std::size_t>(pass) % in_slot_.size()];
+  /// Returns the slot after slot `at`; passes take the slots in turn.
+  std::size_t following(std::size_t at) const noexcept {
+    return at + 1 == in_slot_.size() ? 0 : at + 1;
   }
 
   bool stopped() {
@@ -138,6 +136,7 @@ class in_order_executor : public executor {
       begin(next, begun);
       next_frame_ += next.count;
       ++begun_;
+      next_slot_ = following(next_slot_);
       if (depth == 1) finish_oldest();
       finish_ended();
     }
@@ -146,24 +145,24 @@ class in_order_executor : public executor {
 
   void begin(const frame_position& frame, const begun_frames& begun) {
     const profiler_range range(runner_->ranges(), "frame");
-    slot_position(begun_) = frame;
+    in_slot_[next_slot_] = frame;
     at_frame_ = frame.number;
     at_stage_.reset();
     runner_->into().make_room(frame.last());
     const nanoseconds at = host_.now();
     runner_->into().pass_begun(frame.index, frame.first, frame.count, begun, at);
-    execute(slot_of(frame.index), frame, at);
+    execute(pipeline_.slots()[next_slot_], frame, at);
   }
 
   bool oldest_has_ended() {
-    at_frame_ = slot_position(result_.completed).number;
+    at_frame_ = in_slot_[oldest_slot_].number;
     at_stage_.reset();
-    return has_ended(slot_of(result_.completed));
+    return has_ended(pipeline_.slots()[oldest_slot_]);
   }
 
   void finish_oldest() {
-    const frame_position frame = slot_position(result_.completed);
-    slot& s = slot_of(frame.index);
+    const frame_position& frame = in_slot_[oldest_slot_];
+    slot& s = pipeline_.slots()[oldest_slot_];
     at_frame_ = frame.number;
     at_stage_.reset();
     wait_for_end(s);
@@ -173,6 +172,7 @@ class in_order_executor : public executor {
     at_stage_.reset();
     runner_->read_stamps(s, frame);
     ++result_.completed;
+    oldest_slot_ = following(oldest_slot_);
     runner_->into().passes_complete(result_.completed);
     meter_->frame_done(frame.last() + 1, end);
   }
@@ -184,6 +184,8 @@ class in_order_executor : public executor {
   std::int64_t begun_ = 0;  ///< passes issued; passes [`result_.completed`, `begun_`) are in flight
   std::int64_t next_frame_ = 0;          ///< index of the first frame of the next pass
   std::vector<frame_position> in_slot_;  ///< the last pass of each slot
+  std::size_t next_slot_ = 0;            ///< of the next pass
+  std::size_t oldest_slot_ = 0;          ///< of the oldest pass in flight
   std::int64_t at_frame_ = 0;
 };
 
@@ -215,7 +217,7 @@ class sequential_executor final : public in_order_executor<Host> {
   }
 
  private:
-  void execute(slot& s, frame_position frame, nanoseconds /*begun*/) override {
+  void execute(slot& s, const frame_position& frame, nanoseconds /*begun*/) override {
     recording& into = runner_->into();
     const bool causes = into.keeps_causes();
     std::int32_t waited_for = cause::frame_begun;
@@ -258,7 +260,7 @@ class sequential_executor final : public in_order_executor<Host> {
   }
 
   /// If the host waited for no device stage, the last step counts as the cause.
-  void record_end(frame_position frame, nanoseconds end) override {
+  void record_end(const frame_position& frame, nanoseconds end) override {
     recording& into = runner_->into();
     if (!into.keeps_causes()) return;
     into.ended_by(frame.index,

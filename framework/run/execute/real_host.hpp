@@ -46,10 +46,10 @@ class real_host {
   waits make_waits() const { return waits(pipeline_.planned().run.wait); }
 
   // For executors with one driver thread.
-  void run(bound_stage& s, frame_position frame) const { runner_->run_on_cpu(s, frame); }
-  void issue(bound_stage& s, frame_position frame) const { runner_->enqueue(s, frame); }
+  void run(bound_stage& s, const frame_position& frame) const { runner_->run_on_cpu(s, frame); }
+  void issue(bound_stage& s, const frame_position& frame) const { runner_->enqueue(s, frame); }
 
-  void launch(frame_graph& graph, frame_position frame, std::atomic<bool>& abandoned) const {
+  void launch(frame_graph& graph, const frame_position& frame, std::atomic<bool>& abandoned) const {
     graph.current() = {.runner = &*runner_, .frame = frame, .abandoned = &abandoned};
     graph.launch(runner_->into().method());
   }
@@ -82,13 +82,13 @@ class real_host {
   bool watches(std::size_t stage) const { return places_[stage].queue.has_value(); }
 
   template <class GoOn>
-  bool run(bound_stage& s, frame_position frame, turn& /*own*/, const GoOn& /*go_on*/) const {
+  bool run(bound_stage& s, const frame_position& frame, turn& /*own*/, const GoOn& /*go_on*/) const {
     run(s, frame);
     return true;
   }
 
   template <class GoOn>
-  bool issue(bound_stage& s, frame_position frame, std::uint64_t token, turn& /*own*/,
+  bool issue(bound_stage& s, const frame_position& frame, std::uint64_t token, turn& /*own*/,
              const GoOn& /*go_on*/) const {
     const stage_place& place = places_[s.index];
     const std::lock_guard lock(*stream_locks_[place.stream]);

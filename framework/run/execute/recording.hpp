@@ -122,7 +122,7 @@ class recording {
 
   /// Counts a pass after all its stamps are recorded; call on any thread.
   void pass_complete(std::int64_t frames) noexcept {
-    frames_complete_.fetch_add(frames, std::memory_order_relaxed);
+    if (!batches_.empty()) frames_complete_.fetch_add(frames, std::memory_order_relaxed);
     complete_.fetch_add(1, std::memory_order_release);
   }
 
@@ -136,7 +136,7 @@ class recording {
 
   /// Returns the number of frames in the passes of `pass_complete`.
   std::int64_t frames_complete() const noexcept {
-    return frames_complete_.load(std::memory_order_relaxed);
+    return batches_.empty() ? complete() : frames_complete_.load(std::memory_order_relaxed);
   }
 
   /// Moves the samples of the first `completed` passes into a record.
@@ -197,7 +197,7 @@ class recording {
   bool keeps_causes_ = false;
   nanoseconds epoch_;
   std::atomic<std::int64_t> complete_ = 0;
-  std::atomic<std::int64_t> frames_complete_ = 0;
+  std::atomic<std::int64_t> frames_complete_ = 0;  ///< with `batch_frames`
   std::uint32_t driver_ = thread_number();  ///< thread that drives the frames
   std::vector<frame_record> frames_;
   std::vector<batch_record> batches_;  ///< by pass; empty without `batch_frames`

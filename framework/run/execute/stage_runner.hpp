@@ -51,12 +51,12 @@ class stage_runner {
   stage_runner(device& d, wait_mode how, recording& into)
       : device_(d), ranges_(d.shows_ranges() ? &d : nullptr), how_(how), into_(into) {}
 
-  void run_on_cpu(bound_stage& s, frame_position frame) const {
+  void run_on_cpu(bound_stage& s, const frame_position& frame) const {
     const profiler_range range(ranges_, s.name);
     const stage_scope scope({s.label, frame.number});
     s.arguments.frame = frame.number;
     s.arguments.frames = frame.count;
-    if (!runs(s, frame, thread_number())) return;
+    if (!runs(s, frame)) return;
     if (s.guarded.empty()) return run_timed(s, frame);
     fill_guards(s.outputs);
     run_timed(s, frame);
@@ -66,12 +66,12 @@ class stage_runner {
   /// Enqueues a device stage after the stages it waits for.
   /// @param clock Times the launch.
   template <class Clock = real_clock>
-  void enqueue(bound_stage& s, frame_position frame, Clock clock = {}) const {
+  void enqueue(bound_stage& s, const frame_position& frame, Clock clock = {}) const {
     const profiler_range range(ranges_, s.name);
     const stage_scope scope({s.label, frame.number});
     for (const event* e : s.stream_waits) s.on->wait(*e);
     // A skipped stage keeps its place in the order of its stream.
-    if (runs(s, frame, clock.thread(), clock)) {
+    if (runs(s, frame, clock)) {
       operations<Clock> ops{s, *this, frame.index, clock};
       time_device_stage(into_.method(), ops);
     }
@@ -80,20 +80,20 @@ class stage_runner {
 
   /// Decides whether a stage runs in this frame, and with how many rows. Records the decision.
   template <class Clock = real_clock>
-  bool runs(bound_stage& s, frame_position frame, std::uint32_t thread, Clock clock = {}) const {
+  bool runs(bound_stage& s, const frame_position& frame, Clock clock = {}) const {
     if (s.decision == nullptr) return true;
     s.decide();
     into_.decided(s.index, frame.index, s.chosen.rows);
     if (!s.skipped()) return true;
     s.chosen.at = clock.now();
-    into_.did_not_run(s.index, frame.index, s.chosen.at, thread);
+    into_.did_not_run(s.index, frame.index, s.chosen.at, clock.thread());
     return false;
   }
 
   /// Reads the stamps of a frame whose stages are all complete. Converts the first event to the
   /// host's clock and adds elapsed times, because elapsed times between close events are more
   /// precise.
-  void read_stamps(const slot& s, frame_position frame) const {
+  void read_stamps(const slot& s, const frame_position& frame) const {
     if (into_.method() == timing_method::callback) read_host_stamps(s, frame);
     if (!traits_of(into_.method()).by_events) return;
     const bool layers = into_.method() == timing_method::layers;
@@ -122,14 +122,14 @@ class stage_runner {
   wait_mode how() const noexcept { return how_; }
 
  private:
-  void run_timed(bound_stage& s, frame_position frame) const {
+  void run_timed(bound_stage& s, const frame_position& frame) const {
     if (into_.method() == timing_method::none) return s.cpu->run(s.arguments);
     const nanoseconds begin = now();
     s.cpu->run(s.arguments);
     into_.on_cpu(s.index, frame.index, begin, now());
   }
 
-  void read_host_stamps(const slot& s, frame_position frame) const {
+  void read_host_stamps(const slot& s, const frame_position& frame) const {
     for (const auto& stage : s.stages) {
       if (stage.cpu != nullptr) continue;
       const bool ran = !stage.skipped();
@@ -138,7 +138,7 @@ class stage_runner {
     }
   }
 
-  void read_parts(const bound_stage& stage, frame_position frame, nanoseconds stage_begin) const {
+  void read_parts(const bound_stage& stage, const frame_position& frame, nanoseconds stage_begin) const {
     const bound_variant& of = stage.variants[stage.chosen.variant];
     if (of.parts == nullptr) return;
     const auto& boundaries = of.parts->boundaries();

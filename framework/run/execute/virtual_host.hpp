@@ -117,21 +117,21 @@ class virtual_host {
     if (world_.completion_delay > 0) clock_.advance_to(now() + world_.completion_delay);
   }
 
-  void run(bound_stage& s, frame_position frame) {
+  void run(bound_stage& s, const frame_position& frame) {
     if (!decided(s, frame, thread_number())) return;
     const nanoseconds begin = now();
     clock_.advance_to(begin + time_of(s, frame));
     keep(s, frame, begin, now(), thread_number());
   }
 
-  void issue(bound_stage& s, frame_position frame) {
+  void issue(bound_stage& s, const frame_position& frame) {
     const nanoseconds begin = now();
     if (world_.issue > 0) clock_.advance_to(begin + world_.issue);
     runner_->enqueue(s, frame, launch_clock{clock_, begin, thread_number()});
   }
 
   /// Runs the graph's CPU stages one at a time, on a thread of the device.
-  void launch(frame_graph& graph, frame_position frame, std::atomic<bool>& abandoned) {
+  void launch(frame_graph& graph, const frame_position& frame, std::atomic<bool>& abandoned) {
     if (world_.issue > 0) clock_.advance_to(now() + world_.issue);
     graph.current() = {.runner = &*runner_,
                        .in_virtual_time = &in_graph_,
@@ -167,7 +167,7 @@ class virtual_host {
   }
 
   template <class GoOn>
-  bool run(bound_stage& s, frame_position frame, turn& own, const GoOn& go_on) {
+  bool run(bound_stage& s, const frame_position& frame, turn& own, const GoOn& go_on) {
     if (!decided(s, frame, thread_of(own))) return true;
     at(now() + time_of(s, frame), [this, &s, frame, &own, go_on, begin = now()] {
       keep(s, frame, begin, now(), thread_of(own));
@@ -177,7 +177,7 @@ class virtual_host {
   }
 
   template <class GoOn>
-  bool issue(bound_stage& s, frame_position frame, std::uint64_t token, turn& own,
+  bool issue(bound_stage& s, const frame_position& frame, std::uint64_t token, turn& own,
              const GoOn& go_on) {
     const nanoseconds begin = now();
     nanoseconds& free = stream_free_[pipeline_.planned().stages[s.index].stream];
@@ -299,17 +299,17 @@ class virtual_host {
   }
 
   /// Decides whether a CPU stage runs, then writes what it gives.
-  bool decided(bound_stage& s, frame_position frame, std::uint32_t thread) const {
-    if (!runner_->runs(s, frame, thread, launch_clock{clock_, now(), thread})) return false;
+  bool decided(bound_stage& s, const frame_position& frame, std::uint32_t thread) const {
+    if (!runner_->runs(s, frame, launch_clock{clock_, now(), thread})) return false;
     if (world_.cpu_result) world_.cpu_result(s.index, frame, s.outputs);
     return true;
   }
 
-  nanoseconds time_of(const bound_stage& s, frame_position frame) const {
+  nanoseconds time_of(const bound_stage& s, const frame_position& frame) const {
     return world_.cpu_time(s.index, frame);
   }
 
-  void keep(const bound_stage& s, frame_position frame, nanoseconds begin, nanoseconds end,
+  void keep(const bound_stage& s, const frame_position& frame, nanoseconds begin, nanoseconds end,
             std::uint32_t thread) const {
     if (runner_->into().method() == timing_method::none) return;
     runner_->into().on_cpu(s.index, frame.index, begin, end, thread);
@@ -326,7 +326,7 @@ class virtual_host {
   }
 
   /// Submits a device stage at the end of its launch.
-  void hand_in(bound_stage& s, frame_position frame, std::uint64_t token, nanoseconds begin,
+  void hand_in(bound_stage& s, const frame_position& frame, std::uint64_t token, nanoseconds begin,
                const turn& own) {
     runner_->enqueue(s, frame, launch_clock{clock_, begin, thread_of(own)});
     if (!watches(s.index)) return;
@@ -367,7 +367,7 @@ class virtual_host {
   virtual_clock& clock_;
   std::optional<stage_runner> runner_;
   const virtual_cpu_stage in_graph_ = [this, thread = new_thread_number("host functions")](
-                                          bound_stage& s, frame_position frame) {
+                                          bound_stage& s, const frame_position& frame) {
     if (!decided(s, frame, thread)) return nanoseconds{0};
     const nanoseconds time = time_of(s, frame);
     keep(s, frame, now(), now() + time, thread);
