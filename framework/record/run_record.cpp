@@ -26,6 +26,11 @@ std::vector<nanoseconds> device_times(const part_record& part) {
   return part.busy.empty() ? lengths(part.device) : part.busy;
 }
 
+const predicted_figure* figure_of(const prediction_record& of, std::string_view name) noexcept {
+  const auto known = std::ranges::find(of.figures, name, &predicted_figure::name);
+  return known == of.figures.end() ? nullptr : &*known;
+}
+
 bool goes_back(const run_record& record) noexcept {
   const auto back = [](const std::vector<stamp_pair>& column) {
     return std::ranges::any_of(column, [](const stamp_pair& of) { return of.end < of.begin; });

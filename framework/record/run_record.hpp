@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -205,6 +206,48 @@ void fields(Archive& a, part_of_record<conditions_record> auto& of) {
   a.value("standstills", of.standstills);
 }
 
+/// A figure of a predicted run: where 95 % of the figures of real runs are expected.
+struct predicted_figure {
+  std::string name;  ///< "mean" or "p95" of the end-to-end times in ns, "throughput" in frame/s
+  double low = 0;
+  double high = 0;
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<predicted_figure> auto& of) {
+  a.value("name", of.name);
+  a.value("low", of.low, from_0);
+  a.value("high", of.high, from_0);
+}
+
+/// Where a predicted run comes from.
+struct prediction_record {
+  std::string source;  ///< result file of the run whose stage times were used
+  settings source_run;
+  int source_cores = 0;            ///< for CPU stages; 0: unknown
+  std::int64_t source_frames = 0;  ///< whose times were used
+  std::int64_t replicates = 0;     ///< runs in virtual time behind the intervals
+  nanoseconds wake_up = 0;           ///< from posting a CPU stage to its start on an idle core
+  nanoseconds completion_delay = 0;  ///< from a device stage's completion to its observation
+  nanoseconds device_start = 0;      ///< from a launch on an idle device to the start of its work
+  std::vector<std::pair<std::string, std::string>> scaled;  ///< factors of stages' times, by name
+  std::vector<predicted_figure> figures;
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<prediction_record> auto& of) {
+  a.value("source", of.source);
+  a.value("source_settings", of.source_run);
+  a.value("source_cores", of.source_cores);
+  a.value("source_frames", of.source_frames, from_1);
+  a.value("replicates", of.replicates, from_0);
+  a.value("wake_up_ns", of.wake_up, any_time);
+  a.value("completion_delay_ns", of.completion_delay, any_time);
+  a.value("device_start_ns", of.device_start, any_time);
+  a.value("scaled", of.scaled);
+  a.value("figures", of.figures);
+}
+
 /// Raw results of a run, from which all its reports are computed.
 struct run_record {
   std::string pipeline;
@@ -221,6 +264,7 @@ struct run_record {
   nanoseconds clock_drift = 0;  ///< of the device's clock during the run; corrected in the stamps
   nanoseconds processor_time = 0;  ///< CPU time of the process during the measured frames
   std::optional<conditions_record> conditions = {};  ///< empty if no frame began
+  std::optional<prediction_record> prediction = {};  ///< of a run in virtual time
   std::vector<frame_record> frames;                  ///< completed frames
   /// With `batch_frames`, the passes through the pipeline: each entry stands for that many of
   /// `frames`, in order, and the columns of stages have one entry per pass. Empty without.
@@ -259,6 +303,7 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("clock_drift_ns", of.clock_drift, any_time);
   a.value("processor_time_ns", of.processor_time, any_time);
   a.value("conditions", of.conditions);
+  a.value("prediction", of.prediction);
   a.value("frames", of.frames);
   a.batches("batches", of.batches, of.frames.size());
   a.frames = of.batches.empty() ? of.frames.size() : of.batches.size();
@@ -276,6 +321,9 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("interrupted", of.interrupted);
   a.value("failure", of.failure);
 }
+
+/// Returns a figure of a prediction; null if it has none of this name.
+const predicted_figure* figure_of(const prediction_record& of, std::string_view name) noexcept;
 
 /// Returns true if any interval ends before it begins, which makes all times unreliable.
 bool goes_back(const run_record& record) noexcept;

@@ -122,7 +122,7 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
                                                           static_cast<int>(run.workers),
                                                           time_of,
                                                           {},
-                                                          of.issue,
+                                                          [&of](auto, auto&) { return of.issue; },
                                                           of.wake_up,
                                                           of.completion_delay});
   phase all;

@@ -26,14 +26,6 @@ std::string flag_of(std::string key) {
   return "--" + key;
 }
 
-std::pair<std::string, std::string> split_assignment(const std::string& text) {
-  const auto equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    throw input_error(fmt::format("--set {}: expected name=value, such as --set batch=8", text));
-  }
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
 /// Returns the value of a setting's option. Diagnostics for the value point at the option.
 node option_value(const std::string& key, const std::string& text) {
   const place given{std::make_shared<source_text>(flag_of(key) + " " + text, "")};
@@ -74,6 +66,16 @@ void add_plugin_option(CLI::App& command, std::vector<std::string>& plugins,
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->take_all();
+}
+
+std::pair<std::string, std::string> split_assignment(const std::string& text,
+                                                     std::string_view option,
+                                                     std::string_view expected) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw input_error(fmt::format("{} {}: expected {}", option, text, expected));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
 stage_registry kinds_with(const std::vector<std::string>& plugins) {
@@ -131,7 +133,9 @@ std::vector<std::string> pipeline_options::files_of(const plan& p) const {
 planned_pipeline pipeline_options::plan_to(plan_use use,
                                            const std::function<void(settings&)>& adjust) {
   planning_options options{.device = device_, .plugins = plugins_};
-  for (const auto& text : set_) options.set.push_back(split_assignment(text));
+  for (const auto& text : set_) {
+    options.set.push_back(split_assignment(text, "--set", "name=value, such as --set batch=8"));
+  }
   options.adjust = [&](pipeline_spec& spec, diagnostics& found) {
     for (const auto& [key, text] : overrides_) {
       if (text.empty()) continue;

@@ -7,6 +7,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "framework/device/device.hpp"
@@ -36,6 +38,11 @@ void add_no_plugins_option(CLI::App& command, plugin_use& use);
 void add_plugin_option(CLI::App& command, std::vector<std::string>& plugins,
                        const std::string& verb);
 
+/// Splits "name=value". @throws input_error that names the option and what was expected
+std::pair<std::string, std::string> split_assignment(const std::string& text,
+                                                     std::string_view option,
+                                                     std::string_view expected);
+
 /// Returns the built-in kinds and the kinds of the plug-ins.
 stage_registry kinds_with(const std::vector<std::string>& plugins);
 
@@ -53,6 +60,11 @@ class pipeline_options {
 
   /// Adds --no-plugins, for commands that do not run the pipeline.
   void add_no_plugins_option(CLI::App& command);
+
+  /// Sets the device if the command line gives none.
+  void default_device(const std::string& backend) {
+    if (device_ == "auto") device_ = backend;
+  }
 
   /// Returns the files behind a plan: the pipeline and the data of its stages.
   std::vector<std::string> files_of(const plan& p) const;

@@ -10,24 +10,17 @@
 #include <string>
 #include <system_error>
 
-#include "framework/analysis/analyze.hpp"
-#include "framework/analysis/run/summary.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/file/locked_file.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/csv/stamps_csv.hpp"
-#include "framework/report/describe/describe.hpp"
-#include "framework/report/render/heading.hpp"
-#include "framework/report/render/render.hpp"
-#include "framework/report/trace/trace_json.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
-#include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
 #include "tools/graphline/result_outputs.hpp"
+#include "tools/graphline/run_results.hpp"
 #include "tools/graphline/terminal.hpp"
 
 namespace graphline {
@@ -35,11 +28,9 @@ namespace {
 
 struct run_arguments {
   pipeline_options pipeline;
-  gate_options gates;
-  result_files files;
+  run_results results;
   std::string tensors;
   bool kernels = false;
-  bool quiet = false;
 };
 
 void make_folder(const std::string& tensors) {
@@ -58,7 +49,7 @@ void make_folder(const std::string& tensors) {
 /// Refuses result files that would replace a tensor file.
 void keep_tensors_apart(const run_arguments& given) {
   namespace fs = std::filesystem;
-  for (const auto& [option, path] : given.files.all()) {
+  for (const auto& [option, path] : given.results.files.all()) {
     std::error_code none;  // set if the folder is missing
     const auto target = resolve_links(path);
     if (fs::path(target).extension() != ".npy") continue;
@@ -69,31 +60,12 @@ void keep_tensors_apart(const run_arguments& given) {
 }
 
 result_outputs open_outputs(run_arguments& given, const plan& p) {
-  result_outputs outputs(given.files, given.pipeline.files_of(p));
+  result_outputs outputs(given.results.files, given.pipeline.files_of(p));
   if (!given.tensors.empty()) {
     make_folder(given.tensors);
     keep_tensors_apart(given);
   }
   return outputs;
-}
-
-exit_status report_run(run_arguments& given, result_outputs& outputs, const run_record& record,
-                       bool interrupted) {
-  const auto analysis = analyze(record);
-  const auto says = report::describe(record, analysis);
-  outputs.show(says, given.quiet);
-  print_failure(record.failure);
-  const auto ended = exit_status_of(record.failure.has_value(), interrupted);
-  const auto status = given.gates.judge(
-      [&](const gate& of) { return judge(of, record, analysis.summary); },
-      {"graphline run " + record.pipeline, {{"device", device_of(record.device)}}, {}}, outputs,
-      given.quiet, ended);
-  outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });
-  outputs.write("--trace", [&](text_sink& to) { write_trace(to, record); });
-  outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
-  outputs.write(says);
-  outputs.finish();
-  return status;
 }
 
 /// Ends the program after a second interrupt. Reports the complete frames, if there are any. Runs
@@ -104,7 +76,7 @@ exit_status report_run(run_arguments& given, result_outputs& outputs, const run_
   auto status = exit_status::interrupted;
   try {
     record->calibration = calibration_for(record->device, record->environment, record->warnings);
-    status = report_run(given, outputs, *record, true);
+    status = given.results.report(outputs, *record, true);
   } catch (const std::exception& e) {
     print(stderr, fmt::format("error: {}\n", reason_of(e)));
     status = exit_status::run_failed;
@@ -116,13 +88,13 @@ exit_status report_run(run_arguments& given, result_outputs& outputs, const run_
 exit_status run_pipeline(run_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
-  given.gates.refuse([&](const gate& of) { return why_never_judged(of, p.run); });
+  given.results.gates.refuse([&](const gate& of) { return why_never_judged(of, p.run); });
   const auto device = given.pipeline.open_device(p);
   auto outputs = open_outputs(given, p);
   add_checksums(p, outputs);
 
   session s(std::move(p), *device, &stop);
-  progress_line line(given.quiet);
+  progress_line line(given.results.quiet);
   run_options options;
   options.stop = &stop;
   options.on_progress = [&](const progress& at) {
@@ -130,7 +102,7 @@ exit_status run_pipeline(run_arguments& given) {
   };
   run_record record;
   {
-    const run_watch watched(given.quiet, [&] { end_without_stage(given, outputs, s); });
+    const run_watch watched(given.results.quiet, [&] { end_without_stage(given, outputs, s); });
     record = s.run(options);
   }
   line.erase();
@@ -143,7 +115,8 @@ exit_status run_pipeline(run_arguments& given) {
   }
   const bool kernels = given.kernels && !record.failure && !record.interrupted;
   if (kernels) s.trace_operations(record, &stop);
-  return report_run(given, outputs, record, record.interrupted || (kernels && stop.raised()));
+  return given.results.report(outputs, record,
+                              record.interrupted || (kernels && stop.raised()));
 }
 
 }  // namespace
@@ -152,20 +125,14 @@ void add_run_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "run", "Run a pipeline and show where the time goes");
   auto given = std::make_shared<run_arguments>();
   given->pipeline.add_to(*command, settings_except({}));
-  given->files.add_json(*command);
-  given->files.add_html(*command, "Write a page for a browser: tables, charts and timeline");
-  given->files.add(*command, "--trace", "Write a trace for Perfetto");
-  given->files.add_markdown(*command);
-  given->files.add(*command, "--csv", "Write one row per frame and stage");
+  given->results.add_files_to(*command);
   command
       ->add_option("--save-tensors", given->tensors,
                    "Write inputs, weights and outputs as NumPy files")
       ->type_name("DIR");
   command->add_flag("--kernels", given->kernels,
                     "Trace the operations of each layer, after the measured frames");
-  given->gates.add_to(*command, gated::run, given->files);
-  add_quiet_option(*command, given->quiet);
-  command->footer("FILE may be - for standard output.");
+  given->results.add_gates_to(*command);
   command->callback([&chosen, given] { chosen = [given] { return run_pipeline(*given); }; });
 }
 

@@ -27,6 +27,8 @@ struct model_settings {
   /// Delay before an operation, copy or fill becomes ready once its stream or graph branch has
   /// reached it. Occupies no engine.
   nanoseconds operation_overhead = 0;
+  /// Delay before an idle device begins to serve its streams again.
+  nanoseconds idle_start = 0;
   /// Delay before a graph starts once its stream has reached the launch.
   nanoseconds graph_overhead = 0;
 

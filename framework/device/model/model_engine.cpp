@@ -57,9 +57,9 @@ void model_engine::submit(model_lane& lane, model_command c) {
   lane.queue.push_back(std::move(c));
   lane.points.push_back(thread_activity::own().at());
   ++lane.submitted;
-  ++unfinished_;
+  if (unfinished_++ == 0) serves_from_ = clock.now() + settings.idle_start;
   if (lane.queue.size() > 1) return;
-  clock.at(clock.now(), [this, &lane] {
+  clock.at(std::max(clock.now(), serves_from_), [this, &lane] {
     resumed_.push_back(&lane);
     settle();
   });

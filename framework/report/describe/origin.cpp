@@ -73,9 +73,16 @@ fact parameters_fact(const name_texts& given) {
 
 std::vector<std::string> heading_of(const run_record& record, std::string_view timing) {
   const auto parameters = parameters_of(record.parameters);
-  return {subject_of(record), way_of(record.run, record.cpu_cores),
-          fmt::format("{}{}{} after {} warm-up; {}", parameters, parameters.empty() ? "" : "; ",
-                      counted(record.run.frames, "frame"), record.run.warmup, timing)};
+  std::vector<std::string> lines = {
+      subject_of(record), way_of(record.run, record.cpu_cores),
+      fmt::format("{}{}{} after {} warm-up; {}", parameters, parameters.empty() ? "" : "; ",
+                  counted(record.run.frames, "frame"), record.run.warmup, timing)};
+  if (const auto& prediction = record.prediction) {
+    lines.push_back(fmt::format("predicted from {} of {}: {}",
+                                counted(prediction->source_frames, "frame"), prediction->source,
+                                way_of(prediction->source_run, prediction->source_cores)));
+  }
+  return lines;
 }
 
 void add_failures(document& to, const run_record& record, const std::string& which) {

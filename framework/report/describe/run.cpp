@@ -30,6 +30,13 @@ fact throughput_fact(const run_record& record, const run_summary& summary) {
   if (summary.load && summary.load->offered) {
     offered = fmt::format("of {} offered", to_text({*summary.load->offered, frames_per_second}));
   }
+  if (const auto& prediction = record.prediction) {
+    if (const auto* const figure = figure_of(*prediction, "throughput")) {
+      offered += fmt::format("{}95 % from {} to {}", offered.empty() ? "" : "; ",
+                             to_text({figure->low, frames_per_second}),
+                             to_text({figure->high, frames_per_second}));
+    }
+  }
   const bool few = record.frames.size() < least_scheduled_frames && is_scheduled(record.run);
   if (record.frames.empty() || !few) {
     return {"throughput", "throughput", cell(summary.throughput, frames_per_second), offered};
@@ -237,7 +244,11 @@ void add_notes(document& to, const run_record& record, const run_analysis& analy
                     "and slowest, and in no gate",
                     counted(static_cast<std::int64_t>(held_up), "frame")));
   }
-  if (!analysis.intervals.empty()) {
+  if (const auto& prediction = record.prediction) {
+    add(fmt::format("95 % from, to: where real runs of this length are expected, by {} in virtual "
+                    "time; docs/prediction.md has the assumptions",
+                    counted(prediction->replicates, "run")));
+  } else if (!analysis.intervals.empty()) {
     add("95 % from, to: confidence interval of the percentile, by a block bootstrap; - beyond the "
         "frames measured");
   }

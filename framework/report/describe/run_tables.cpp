@@ -49,8 +49,24 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
   return list;
 }
 
-/// Returns a table of the end-to-end times, the intervals of their percentiles, and queue waits.
-table end_to_end_table(const run_analysis& analysis) {
+/// Returns the ends of a statistic's interval: for a percentile, of its estimate; for a predicted
+/// run, of what real runs are expected to show.
+std::pair<cell, cell> interval_cells(const run_record& record, const run_analysis& analysis,
+                                     const std::string& title) {
+  if (record.prediction) {
+    const predicted_figure* const figure = figure_of(*record.prediction, title);
+    if (figure == nullptr) return {"", ""};
+    return {cell(figure->low, duration), cell(figure->high, duration)};
+  }
+  const auto interval =
+      std::ranges::find(analysis.intervals, title,
+                        [](const percentile_interval& of) { return percentile_name(of.p); });
+  if (interval == analysis.intervals.end()) return {"", ""};
+  return {cell(interval->low, duration), cell(interval->high, duration)};
+}
+
+/// Returns a table of the end-to-end times, their intervals, and queue waits.
+table end_to_end_table(const run_record& record, const run_analysis& analysis) {
   const auto& times = *analysis.summary.end_to_end;
   table made{"end_to_end_times", "End to end", "", "", {{"frames", "end to end"}}, {}, shown};
   row values{{counted(times.count(), "frame")}};
@@ -61,12 +77,9 @@ table end_to_end_table(const run_analysis& analysis) {
   for (const auto& one : statistics(times)) {
     made.columns.push_back({one.title, one.title, duration, one.end_rank});
     values.cells.push_back(cell(one.of(times), duration));
-    const auto interval =
-        std::ranges::find(analysis.intervals, one.title,
-                          [](const percentile_interval& of) { return percentile_name(of.p); });
-    const bool known = interval != analysis.intervals.end();
-    from.cells.push_back(known ? cell(interval->low, duration) : cell(""));
-    to.cells.push_back(known ? cell(interval->high, duration) : cell(""));
+    const auto [low, high] = interval_cells(record, analysis, one.title);
+    from.cells.push_back(low);
+    to.cells.push_back(high);
     if (wait) waits.cells.push_back(cell(one.of(*wait), duration));
   }
   made.columns.push_back({"histogram", "histogram", {}, 11});
@@ -74,7 +87,7 @@ table end_to_end_table(const run_analysis& analysis) {
   from.cells.emplace_back("");
   to.cells.emplace_back("");
   made.rows.push_back(std::move(values));
-  if (!analysis.intervals.empty()) {
+  if (!analysis.intervals.empty() || record.prediction) {
     made.rows.push_back(std::move(from));
     made.rows.push_back(std::move(to));
   }
@@ -491,7 +504,7 @@ void add_run_tables(document& to, const run_record& record, const run_analysis& 
     return;
   }
   to.parts.push_back(latency_facts(analysis));
-  to.parts.push_back(end_to_end_table(analysis));
+  to.parts.push_back(end_to_end_table(record, analysis));
   to.parts.push_back(stage_table(record, analysis));
   if (auto rows = rows_table(record, analysis); !rows.rows.empty()) {
     to.parts.push_back(std::move(rows));

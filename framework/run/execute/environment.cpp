@@ -132,4 +132,22 @@ int cores_for_cpu_stages(const plan& p, const device_properties& on) {
   return std::max(1, usable_cores() - (device_stages ? on.compute_threads : 0));
 }
 
+run_record begin_record(const plan& p, const device_properties& on) {
+  run_record record;
+  record.pipeline = p.pipeline;
+  record.description = p.description;
+  if (p.source) record.source = {p.source->name(), p.source->text()};
+  record.parameters = p.parameters;
+  record.files = p.files;
+  record.run = p.run;
+  record.device = on;
+  record.cpu_cores = cores_for_cpu_stages(p, on);
+  record.environment = describe_environment();
+  for (const auto& t : p.tensors) {
+    const auto writer = t.input ? std::nullopt : std::optional(t.producer);
+    record.tensors.push_back({t.name, t.type, t.on, writer, t.consumers});
+  }
+  return record;
+}
+
 }  // namespace graphline

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include "framework/base/error.hpp"
-#include "framework/run/execute/frame_executor.hpp"
-#include "framework/run/execute/in_order_executor.hpp"
-#include "framework/run/execute/ready_executor.hpp"
+#include "framework/run/execute/executors.hpp"
 #include "framework/run/execute/real_host.hpp"
 
 namespace graphline {
@@ -23,10 +21,7 @@ std::string describe_failure(const plan& p, std::optional<std::size_t> stage, st
 }
 
 std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline) {
-  const schedule_properties& of = pipeline.planned().schedule.properties;
-  if (of.one_launch) return std::make_unique<frame_executor<real_host>>(pipeline);
-  if (of.in_order) return std::make_unique<sequential_executor<real_host>>(pipeline);
-  return std::make_unique<ready_executor<real_host>>(pipeline);
+  return make_executor_on<real_host>(pipeline);
 }
 
 }  // namespace graphline

@@ -142,6 +142,15 @@ load_record frame_schedule::end(nanoseconds epoch, nanoseconds ended, std::int64
   return std::move(load_);
 }
 
+std::unique_ptr<frame_schedule> make_frame_schedule(std::string_view pipeline, const settings& run,
+                                                    std::uint64_t seed) {
+  if (run.arrival == arrival::closed) return nullptr;
+  const auto mixed = mix_seed(seed, seed_from(pipeline));
+  return std::make_unique<frame_schedule>(
+      arrival_times(run.arrival, *run.rate, run.frames, mixed), run.queue, run.when_full,
+      frame_batching{run.batch_frames, run.batch_wait.value_or(0)});
+}
+
 due_wait::due_wait(wait_mode how) noexcept : how_(how) {
   if (how_ != wait_mode::block) return;
   // The kernel delays wake-ups by the timer slack (usually 50 us) to combine timers.

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "framework/base/clock.hpp"
@@ -93,6 +95,11 @@ class frame_schedule {
   bool closed_ = false;
   load_record load_;
 };
+
+/// Returns null for `arrival: closed`. The pipeline's name is mixed into the seed, so that arrivals
+/// of concurrent pipelines differ.
+std::unique_ptr<frame_schedule> make_frame_schedule(std::string_view pipeline, const settings& run,
+                                                    std::uint64_t seed);
 
 /// Longest intervals at which a waiting thread checks for a stop request and for completed device
 /// work.

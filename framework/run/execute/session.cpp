@@ -115,17 +115,6 @@ diagnostics refusal_of(const plan& p, timing_method method, std::optional<double
   return found;
 }
 
-/// Returns null for `arrival: closed`. The pipeline's name is mixed into the seed, so that arrivals
-/// of concurrent pipelines differ.
-std::unique_ptr<frame_schedule> make_schedule(const plan& p, const settings& run,
-                                              std::uint64_t seed) {
-  if (run.arrival == arrival::closed) return nullptr;
-  const auto mixed = mix_seed(seed, seed_from(p.pipeline));
-  return std::make_unique<frame_schedule>(
-      arrival_times(run.arrival, *run.rate, run.frames, mixed), run.queue, run.when_full,
-      frame_batching{run.batch_frames, run.batch_wait.value_or(0)});
-}
-
 bool has_parts(const prepared_pipeline& pipeline) {
   const auto& parts = pipeline.parts();
   return std::ranges::any_of(parts, [](const auto& by_bucket) {
@@ -143,32 +132,6 @@ void add_library_versions(const prepared_pipeline& pipeline,
       if (std::ranges::find(to, library) == to.end()) to.push_back(std::move(library));
     }
   }
-}
-
-/// Creates a record with everything known before the run.
-run_record begin_record(const prepared_pipeline& pipeline, const run_options& options) {
-  const plan& p = pipeline.planned();
-  run_record record;
-  record.pipeline = p.pipeline;
-  record.description = p.description;
-  if (p.source) record.source = {p.source->name(), p.source->text()};
-  record.parameters = p.parameters;
-  record.files = p.files;
-  record.run = p.run;
-  record.run.timing = options.timing.value_or(record.run.timing);
-  record.run.frames = options.frames.value_or(record.run.frames);
-  record.run.warmup = options.warmup.value_or(record.run.warmup);
-  if (options.rate) record.run.rate = options.rate;
-  record.device = pipeline.device().properties();
-  record.cpu_cores = cores_for_cpu_stages(p, record.device);
-  record.environment = describe_environment();
-  add_library_versions(pipeline, record.environment);
-  for (const auto& t : p.tensors) {
-    const auto writer = t.input ? std::nullopt : std::optional(t.producer);
-    record.tensors.push_back({t.name, t.type, t.on, writer, t.consumers});
-  }
-  record.graphs = pipeline.graphs();
-  return record;
 }
 
 bool is_raised(const stop_request* stop) {
@@ -292,7 +255,13 @@ std::vector<timing_method> session::timing_methods() const {
 }
 
 run_record session::run(const run_options& options) {
-  run_record record = begin_record(*pipeline_, options);
+  run_record record = begin_record(planned(), device().properties());
+  record.run.timing = options.timing.value_or(record.run.timing);
+  record.run.frames = options.frames.value_or(record.run.frames);
+  record.run.warmup = options.warmup.value_or(record.run.warmup);
+  if (options.rate) record.run.rate = options.rate;
+  add_library_versions(*pipeline_, record.environment);
+  record.graphs = pipeline_->graphs();
   const timing_method method = record.run.timing;
   refusal_of(planned(), method, record.run.rate).throw_if_errors();
   const auto allocations_before = device().usage().allocations;
@@ -317,8 +286,8 @@ run_record session::run(const run_options& options) {
   if (!warm.interrupted && !warm.failure) {
     stop_request stop(options.stop);
     phase measured{record.run.frames, record.run.warmup, &kept, &stop, options.on_progress, false};
-    auto schedule =
-        make_schedule(planned(), record.run, options.arrival_seed.value_or(record.run.seed));
+    auto schedule = make_frame_schedule(record.pipeline, record.run,
+                                        options.arrival_seed.value_or(record.run.seed));
     if (options.feed != nullptr) {
       if (planned().run.batch_frames > 1) {
         throw input_error("submitted frames run one by one: omit batch_frames");

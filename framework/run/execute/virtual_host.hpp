@@ -38,7 +38,10 @@ struct virtual_world {
       cpu_result = {};
 
   // Overheads.
-  nanoseconds issue = 0;    ///< time to issue a device stage or frame graph, on the issuing thread
+
+  /// Time to issue a device stage, on the issuing thread; of a frame's graph, with the number of
+  /// stages as index. Unset: 0.
+  std::function<nanoseconds(std::size_t stage, const frame_position& frame)> issue_time = {};
   nanoseconds wake_up = 0;  ///< from posting a task to its start on an idle worker
   nanoseconds completion_delay = 0;  ///< from device completion to its observation
 };
@@ -114,7 +117,7 @@ class virtual_host {
   void await(const event& e) {
     if (e.done()) return;
     e.wait(runner_->how());
-    if (world_.completion_delay > 0) clock_.advance_to(now() + world_.completion_delay);
+    take(world_.completion_delay);
   }
 
   void run(bound_stage& s, const frame_position& frame) {
@@ -126,13 +129,13 @@ class virtual_host {
 
   void issue(bound_stage& s, const frame_position& frame) {
     const nanoseconds begin = now();
-    if (world_.issue > 0) clock_.advance_to(begin + world_.issue);
+    take(time_to_issue(s.index, frame));
     runner_->enqueue(s, frame, launch_clock{clock_, begin, thread_number()});
   }
 
   /// Runs the graph's CPU stages one at a time, on a thread of the device.
   void launch(frame_graph& graph, const frame_position& frame, std::atomic<bool>& abandoned) {
-    if (world_.issue > 0) clock_.advance_to(now() + world_.issue);
+    take(time_to_issue(pipeline_.planned().stages.size(), frame));
     graph.current() = {.runner = &*runner_,
                        .in_virtual_time = &in_graph_,
                        .clock = &clock_,
@@ -181,7 +184,7 @@ class virtual_host {
              const GoOn& go_on) {
     const nanoseconds begin = now();
     nanoseconds& free = stream_free_[pipeline_.planned().stages[s.index].stream];
-    const nanoseconds end = std::max(begin, free) + world_.issue;
+    const nanoseconds end = std::max(begin, free) + time_to_issue(s.index, frame);
     if (end == begin) {
       hand_in(s, frame, token, begin, own);
       return true;
@@ -303,6 +306,15 @@ class virtual_host {
     if (!runner_->runs(s, frame, launch_clock{clock_, now(), thread})) return false;
     if (world_.cpu_result) world_.cpu_result(s.index, frame, s.outputs);
     return true;
+  }
+
+  /// Passes time on the only thread. Without time, does not let other calls of this time run.
+  void take(nanoseconds time) {
+    if (time > 0) clock_.advance_to(now() + time);
+  }
+
+  nanoseconds time_to_issue(std::size_t stage, const frame_position& frame) const {
+    return world_.issue_time ? world_.issue_time(stage, frame) : 0;
   }
 
   nanoseconds time_of(const bound_stage& s, const frame_position& frame) const {

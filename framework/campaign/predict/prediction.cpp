@@ -1,0 +1,378 @@
+#include "framework/campaign/predict/prediction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "framework/analysis/run/disturbance.hpp"
+#include "framework/analysis/run/summary.hpp"
+#include "framework/analysis/stats/percentile_interval.hpp"
+#include "framework/base/error.hpp"
+#include "framework/base/random.hpp"
+#include "framework/run/execute/virtual_session.hpp"
+
+namespace graphline {
+namespace {
+
+constexpr std::size_t least_source_frames = 5;
+constexpr double most_stage_runs = 4e6;  // of all replicates
+constexpr std::int64_t least_replicates = 40;
+
+std::string type_text(const tensor_type& type) {
+  return to_string(type);
+}
+
+/// Times of a stage by frame of the source.
+struct source_stage {
+  std::vector<nanoseconds> work;
+  std::vector<nanoseconds> issue;   ///< empty for a CPU stage
+  std::vector<std::int32_t> rows;   ///< empty if the stage runs whole in every frame
+};
+
+/// Stage times of a recorded run for the stages of a plan.
+class source_times {
+ public:
+  source_times(const plan& p, const run_record& from, const std::string& name,
+               const prediction_options& options)
+      : plan_(p), from_(from), name_(name) {
+    check_source();
+    const std::set<std::size_t> held_up = frames_held_up(from);
+    for (std::size_t frame = 0; frame < from.frames.size(); ++frame) {
+      if (!held_up.contains(frame)) frames_.push_back(frame);
+    }
+    if (frames_.size() < least_source_frames) {
+      refuse(fmt::format("it has {} complete frames, fewer than {}", frames_.size(),
+                         least_source_frames));
+    }
+    check_tensors();
+    for (const planned_stage& stage : p.stages) stages_.push_back(stage_from(stage));
+    for (const auto& [stage, factor] : options.scale) scale(stage, factor);
+    launch_ = launch_times();
+  }
+
+  /// Number of frames of the source that can be replayed.
+  std::size_t count() const noexcept { return frames_.size(); }
+
+  /// Returns times for a run whose frame f replays frame `order[f]`; more frames begin again.
+  virtual_times replay(std::span<const std::uint32_t> order) const {
+    const auto at = [order](const frame_position& frame) {
+      return order[static_cast<std::size_t>(frame.index) % order.size()];
+    };
+    virtual_times times;
+    times.work = [this, at](std::size_t stage, const frame_position& frame) {
+      return stages_[stage].work[at(frame)];
+    };
+    times.issue = [this, at](std::size_t stage, const frame_position& frame) {
+      const auto& issue = stage == stages_.size() ? launch_ : stages_[stage].issue;
+      return issue.empty() ? 0 : issue[at(frame)];
+    };
+    times.rows = [this, at](std::size_t stage, const frame_position& frame) {
+      return stages_[stage].rows[at(frame)];
+    };
+    return times;
+  }
+
+  /// Returns the end-to-end times of the frames, in order.
+  std::vector<double> end_to_end() const {
+    std::vector<double> times;
+    for (const std::size_t frame : frames_) {
+      times.push_back(static_cast<double>(from_.frames[frame].end - from_.frames[frame].due));
+    }
+    return times;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw input_error(fmt::format("{}: cannot predict from this run: {}", name_, why));
+  }
+
+  void check_source() const {
+    if (from_.prediction) refuse("it is itself a prediction; use a measured run");
+    if (from_.failure) refuse("it failed");
+    if (from_.run.timing != timing_method::event) {
+      refuse(fmt::format("it was measured with timing={}, expected event; measure it with "
+                         "--timing event",
+                         to_word(from_.run.timing)));
+    }
+    if (!from_.batches.empty() || plan_.run.batch_frames > 1) {
+      refuse("the time of a batch of frames cannot be predicted; use batch_frames 1");
+    }
+  }
+
+  void check_tensors() const {
+    for (const planned_tensor& tensor : plan_.tensors) {
+      const auto known = std::ranges::find(from_.tensors, tensor.name, &tensor_record::name);
+      if (known == from_.tensors.end() || known->type == tensor.type) continue;
+      refuse(fmt::format("tensor '{}' is {} there, but {} in the pipeline; measure the pipeline "
+                         "with these parameters",
+                         tensor.name, type_text(known->type), type_text(tensor.type)));
+    }
+  }
+
+  source_stage stage_from(const planned_stage& stage) const {
+    const auto known = std::ranges::find(from_.stages, stage.name, &stage_record::name);
+    if (known == from_.stages.end()) {
+      refuse(fmt::format("it has no stage '{}'; measure the pipeline again", stage.name));
+    }
+    if (known->kind != stage.kind->name) {
+      refuse(fmt::format("stage '{}' is of kind '{}' there, but '{}' in the pipeline; measure the "
+                         "pipeline again",
+                         stage.name, known->kind, stage.kind->name));
+    }
+    if (known->on != stage.on) {
+      refuse(fmt::format("stage '{}' ran on the {} there", stage.name, to_word(known->on)));
+    }
+    source_stage made;
+    const auto column = stage.on == side::cpu ? lengths(known->cpu) : device_times(*known);
+    const auto issue = lengths(known->enqueued);
+    const std::vector<std::int64_t> buckets = bucket_rows(stage);
+    for (const std::size_t frame : frames_) {
+      const bool has_run = ran(*known, frame);
+      if (!has_run && !stage.decided_per_frame()) {
+        refuse(fmt::format("stage '{}' did not run in every frame there", stage.name));
+      }
+      made.work.push_back(has_run ? work_in(*known, column, frame, buckets) : 0);
+      if (!issue.empty()) made.issue.push_back(issue[frame]);
+      if (!stage.decided_per_frame()) continue;
+      if (known->rows.empty()) {
+        refuse(fmt::format("stage '{}' did not depend on the frame there; measure the pipeline "
+                           "again",
+                           stage.name));
+      }
+      made.rows.push_back(known->rows[frame]);
+    }
+    return made;
+  }
+
+  static std::vector<std::int64_t> bucket_rows(const planned_stage& stage) {
+    std::vector<std::int64_t> rows;
+    for (const planned_bucket& bucket : stage.buckets) rows.push_back(bucket.rows);
+    return rows;
+  }
+
+  /// Returns the time of a frame. If the plan computes another number of rows than the source did,
+  /// returns the mean of the source's frames that computed this number.
+  nanoseconds work_in(const stage_record& known, const std::vector<nanoseconds>& column,
+                      std::size_t frame, const std::vector<std::int64_t>& buckets) const {
+    if (buckets.empty() || known.buckets.empty()) return column[frame];
+    const auto wanted = std::ranges::lower_bound(
+        buckets, std::min<std::int64_t>(known.rows[frame], buckets.back()));
+    const auto rows_there = [&](std::size_t f) { return known.buckets[bucket_of(known, f)].rows; };
+    if (rows_there(frame) == *wanted) return column[frame];
+    std::vector<double> same;
+    for (const std::size_t f : frames_) {
+      if (ran(known, f) && rows_there(f) == *wanted) same.push_back(static_cast<double>(column[f]));
+    }
+    if (same.empty()) {
+      refuse(fmt::format("no frame ran stage '{}' with {} rows there; measure the pipeline with "
+                         "these buckets",
+                         known.name, *wanted));
+    }
+    return std::llround(mean_of(same));
+  }
+
+  void scale(const std::string& name, double factor) {
+    const auto stage = std::ranges::find(plan_.stages, name, &planned_stage::name);
+    if (stage == plan_.stages.end()) {
+      throw input_error(fmt::format("--scale {}: the pipeline has no such stage", name));
+    }
+    for (nanoseconds& time : stages_[static_cast<std::size_t>(stage - plan_.stages.begin())].work) {
+      time = std::llround(static_cast<double>(time) * factor);
+    }
+  }
+
+  /// Returns the launch time of a frame's graph: measured, or the longest of the frame's stages.
+  std::vector<nanoseconds> launch_times() const {
+    std::vector<nanoseconds> made(frames_.size());
+    for (std::size_t i = 0; i < frames_.size(); ++i) {
+      if (!from_.launches.empty()) made[i] = from_.launches[frames_[i]].length();
+      for (const source_stage& stage : stages_) {
+        if (!stage.issue.empty()) made[i] = std::max(made[i], stage.issue[i]);
+      }
+    }
+    return made;
+  }
+
+  const plan& plan_;
+  const run_record& from_;
+  const std::string& name_;
+  std::vector<std::size_t> frames_;  ///< of the source
+  std::vector<source_stage> stages_;
+  std::vector<nanoseconds> launch_;
+};
+
+nanoseconds median_or_0(std::vector<nanoseconds> sample) {
+  return sample.empty() ? 0 : lower_median(std::move(sample));
+}
+
+/// Returns the median time from a stage's completion to its observation, over the completions that
+/// the host was waiting for.
+nanoseconds completion_delay_of(const run_record& from) {
+  std::vector<nanoseconds> delays;
+  const auto add = [&](std::size_t stage, std::size_t frame) {
+    const stage_record& of = from.stages[stage];
+    if (of.seen.empty() || !ran(of, frame)) return;
+    delays.push_back(std::max<nanoseconds>(0, of.seen[frame] - of.device[frame].end));
+  };
+  for (const stage_record& stage : from.stages) {
+    for (std::size_t frame = 0; frame < stage.causes.size(); ++frame) {
+      if (stage.causes[frame] >= 0) add(static_cast<std::size_t>(stage.causes[frame]), frame);
+    }
+  }
+  for (std::size_t frame = 0; frame < from.ended_by.size(); ++frame) {
+    add(from.ended_by[frame], frame);
+  }
+  return median_or_0(std::move(delays));
+}
+
+/// Returns the lower quartile of the times from what a CPU stage waited for to its start on another
+/// thread; the upper ones include waits for a worker. Empty if one thread ran all stages.
+std::optional<nanoseconds> wake_up_of(const run_record& from) {
+  std::vector<nanoseconds> times;
+  for (const stage_record& stage : from.stages) {
+    if (stage.on != side::cpu) continue;
+    for (std::size_t frame = 0; frame < stage.causes.size(); ++frame) {
+      if (stage.causes[frame] < 0 || !ran(stage, frame)) continue;
+      const stage_record& before = from.stages[static_cast<std::size_t>(stage.causes[frame])];
+      if (stage.threads[frame] == before.threads[frame] || !ran(before, frame)) continue;
+      const nanoseconds ready =
+          before.on == side::cpu ? before.cpu[frame].end : before.seen[frame];
+      times.push_back(std::max<nanoseconds>(0, stage.cpu[frame].begin - ready));
+    }
+  }
+  if (times.empty()) return std::nullopt;
+  const auto quartile = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 4);
+  std::ranges::nth_element(times, quartile);
+  return *quartile;
+}
+
+/// Returns the median time from a launch to the start of its work, over launches on an idle device.
+nanoseconds device_start_of(const run_record& from) {
+  struct work {
+    stamp_pair on_device;
+    nanoseconds launched;
+  };
+  std::vector<work> all;
+  for (const stage_record& stage : from.stages) {
+    for (std::size_t frame = 0; frame < stage.enqueued.size(); ++frame) {
+      if (!ran(stage, frame)) continue;
+      all.push_back({stage.device[frame], stage.enqueued[frame].end});
+    }
+  }
+  std::ranges::sort(all, {}, [](const work& w) { return w.on_device.begin; });
+  std::vector<nanoseconds> times;
+  nanoseconds busy_until = 0;
+  for (const work& w : all) {
+    if (busy_until <= w.launched) {
+      times.push_back(std::max<nanoseconds>(0, w.on_device.begin - w.launched));
+    }
+    busy_until = std::max(busy_until, w.on_device.end);
+  }
+  return median_or_0(std::move(times));
+}
+
+/// Draws frames by the circular block bootstrap: blocks of `length` successive frames of `from`.
+std::vector<std::uint32_t> draw_blocks(std::span<const std::uint32_t> from, std::size_t count,
+                                       std::size_t length, std::mt19937_64& random) {
+  std::vector<std::uint32_t> drawn;
+  drawn.reserve(count);
+  while (drawn.size() < count) {
+    const std::size_t first = random() % from.size();
+    for (std::size_t i = 0; i < length && drawn.size() < count; ++i) {
+      drawn.push_back(from[(first + i) % from.size()]);
+    }
+  }
+  return drawn;
+}
+
+/// Figures of the replicates, by name.
+class figure_samples {
+ public:
+  void add(const run_record& record) {
+    const run_summary summary = summarize(record);
+    if (summary.throughput) throughput_.push_back(*summary.throughput);
+    if (!summary.end_to_end || !summary.end_to_end->why_unsettled().empty()) return;
+    mean_.push_back(summary.end_to_end->mean());
+    for (const auto& [name, p] : shown_percentiles) {
+      const auto value = summary.end_to_end->percentile(p);
+      if (value) percentiles_[std::string(name)].push_back(static_cast<double>(*value));
+    }
+  }
+
+  std::vector<predicted_figure> intervals() const {
+    std::vector<predicted_figure> made;
+    const auto add = [&](const std::string& name, std::vector<double> values) {
+      if (values.size() < static_cast<std::size_t>(least_replicates)) return;
+      std::ranges::sort(values);
+      made.push_back({name, values[rank_of(0.025, values.size())],
+                      values[rank_of(0.975, values.size())]});
+    };
+    add("mean", mean_);
+    for (const auto& [name, p] : shown_percentiles) {
+      const auto known = percentiles_.find(std::string(name));
+      if (known != percentiles_.end()) add(known->first, known->second);
+    }
+    add("throughput", throughput_);
+    return made;
+  }
+
+ private:
+  std::vector<double> mean_;
+  std::vector<double> throughput_;
+  std::map<std::string, std::vector<double>> percentiles_;
+};
+
+}  // namespace
+
+run_record predict(const plan& p, const run_record& source, const std::string& source_name,
+                   const prediction_options& options) {
+  const source_times times(p, source, source_name, options);
+  prediction_record made;
+  made.source = source_name;
+  made.source_run = source.run;
+  made.source_cores = source.cpu_cores;
+  made.source_frames = static_cast<std::int64_t>(times.count());
+  made.completion_delay = completion_delay_of(source);
+  made.wake_up = wake_up_of(source).value_or(made.completion_delay);
+  made.device_start = device_start_of(source);
+  for (const auto& [stage, factor] : options.scale) {
+    made.scaled.emplace_back(stage, fmt::format("{:g}", factor));
+  }
+  virtual_session session(p, {.device = source.device,
+                              .cores = options.cores.value_or(std::max(1, source.cpu_cores)),
+                              .wake_up = made.wake_up,
+                              .completion_delay = made.completion_delay,
+                              .device_start = made.device_start});
+
+  std::vector<std::uint32_t> in_order(times.count());
+  for (std::size_t i = 0; i < in_order.size(); ++i) in_order[i] = static_cast<std::uint32_t>(i);
+  run_record record = session.run(times.replay(in_order));
+
+  const auto frames = static_cast<std::size_t>(p.run.frames);
+  const double stage_runs = static_cast<double>(frames * std::max<std::size_t>(1, p.stages.size()));
+  const std::int64_t wanted =
+      std::clamp(static_cast<std::int64_t>(most_stage_runs / stage_runs),
+                 std::min(least_replicates, options.replicates), options.replicates);
+  const auto block =
+      static_cast<std::size_t>(std::ceil(automatic_block_length(times.end_to_end())));
+  figure_samples figures;
+  while (made.replicates < wanted && (options.stop == nullptr || !options.stop->raised())) {
+    std::mt19937_64 random(mix_seed(p.run.seed, static_cast<std::uint64_t>(made.replicates)));
+    const auto drawn = draw_blocks(in_order, in_order.size(), block, random);
+    const auto order = draw_blocks(drawn, frames, block, random);
+    figures.add(session.run(times.replay(order), random()));
+    ++made.replicates;
+    if (options.on_progress) options.on_progress(made.replicates, wanted);
+  }
+  made.figures = figures.intervals();
+  record.prediction = std::move(made);
+  return record;
+}
+
+}  // namespace graphline

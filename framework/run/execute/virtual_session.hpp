@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "framework/base/clock.hpp"
+#include "framework/device/device.hpp"
+#include "framework/plan/plan.hpp"
+#include "framework/record/run_record.hpp"
+#include "framework/run/execute/stage_runner.hpp"
+
+namespace graphline {
+
+/// How long stages take in virtual time, and what they decide. Times are not negative.
+struct virtual_times {
+  /// Time of a CPU stage on its core, or of a device stage or copy on the device. Called when the
+  /// stage starts; not called for a stage that is skipped or has no rows.
+  std::function<nanoseconds(std::size_t stage, const frame_position& frame)> work;
+
+  /// Host time of a launch: of a device stage, or of the frame's graph with the number of stages as
+  /// index.
+  std::function<nanoseconds(std::size_t stage, const frame_position& frame)> issue;
+
+  /// Rows of a stage that depends on the frame, as in `stage_record::rows`; unset if no stage does.
+  std::function<std::int32_t(std::size_t stage, const frame_position& frame)> rows = {};
+};
+
+/// The machine of a virtual session.
+struct virtual_machine {
+  device_properties device;    ///< for the record
+  int cores = 1;               ///< for CPU stages
+  int operations_at_once = 1;  ///< device stages that the device works on concurrently
+  nanoseconds wake_up = 0;           ///< from posting a CPU stage to its start on an idle core
+  nanoseconds completion_delay = 0;  ///< from a device stage's completion to its observation
+  nanoseconds device_start = 0;      ///< from a launch on an idle device to the start of its work
+};
+
+/// Runs a plan in virtual time: the same executors as `session`, on a `model` device and a virtual
+/// host. Stages compute nothing. Tensors have no memory, except those that decide rows and
+/// conditions. Never reads the system's clock. Not thread-safe.
+class virtual_session {
+ public:
+  /// @throws input_error if the plan's settings have no meaning in virtual time
+  virtual_session(plan p, virtual_machine on);
+  ~virtual_session();
+
+  const plan& planned() const noexcept { return planned_; }
+
+  /// Runs the plan's measured frames without warm-up. The record has no outputs, graphs, conditions
+  /// and memory.
+  /// @param seed Seed of random arrival times; default: the plan's.
+  run_record run(const virtual_times& times, std::optional<std::uint64_t> seed = {});
+
+ private:
+  class world;
+
+  plan planned_;
+  virtual_machine machine_;
+  std::unique_ptr<world> world_;
+};
+
+}  // namespace graphline

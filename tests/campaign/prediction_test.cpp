@@ -1,0 +1,254 @@
+#include "framework/campaign/predict/prediction.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "framework/base/error.hpp"
+#include "framework/base/random.hpp"
+#include "framework/run/execute/virtual_session.hpp"
+#include "tests/run/list_scheduling.hpp"
+#include "tests/run/virtual_run.hpp"
+
+namespace graphline {
+namespace {
+
+using namespace testing_plans;
+using ::testing::HasSubstr;
+
+constexpr std::size_t frame_count = 7;
+
+/// A pipeline of random stages, without settings.
+struct drawn_pipeline {
+  explicit drawn_pipeline(std::uint64_t seed, std::size_t frames = frame_count) {
+    random_source random(seed);
+    run.planned = random_plan(random, 12, streams);
+    run.workers = 1 + below(random, 4);
+    run.times.assign(frames, std::vector<nanoseconds>(run.planned.stages.size()));
+    for (auto& frame : run.times) {
+      for (nanoseconds& time : frame) time = 1 + static_cast<nanoseconds>(below(random, 1'000'000));
+    }
+  }
+
+  /// Returns the run with settings.
+  drawn_run under(strategy how, graph_mode graphs, std::size_t in_flight) const {
+    drawn_run made = run;
+    finish(made.planned, how, graphs, in_flight);
+    made.planned.run.frames = static_cast<std::int64_t>(run.times.size());
+    return made;
+  }
+
+  drawn_run run;
+};
+
+run_record measured(const drawn_run& run, const overheads& of = {}) {
+  run_record record = run.planned.schedule.properties.in_order
+                          ? run_in_virtual_time<sequential_executor>(run, of).record
+                          : run_in_virtual_time<ready_executor>(run, of).record;
+  record.device.backend = "host";
+  return record;
+}
+
+constexpr prediction_options exact_options() {
+  return {.scale = {}, .cores = {}, .replicates = 0};
+}
+
+std::vector<std::vector<nanoseconds>> ends_of(const run_record& record) {
+  std::vector<std::vector<nanoseconds>> ends(record.frames.size());
+  for (std::size_t f = 0; f < ends.size(); ++f) {
+    for (const stage_record& stage : record.stages) {
+      ends[f].push_back((stage.on == side::cpu ? stage.cpu : stage.device)[f].end);
+    }
+    ends[f].push_back(record.frames[f].end);
+  }
+  return ends;
+}
+
+std::vector<std::vector<nanoseconds>> ends_of(const outcome& expected) {
+  std::vector<std::vector<nanoseconds>> ends(expected.frames.size());
+  for (std::size_t f = 0; f < ends.size(); ++f) {
+    for (const span& stage : expected.stages[f]) ends[f].push_back(stage.end);
+    ends[f].push_back(expected.frames[f].end);
+  }
+  return ends;
+}
+
+TEST(prediction, from_a_serial_run_is_what_an_independent_simulation_gives) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const drawn_pipeline drawn(seed);
+    const drawn_run serial = drawn.under(strategy::serial, graph_mode::stage, 1);
+    const run_record source = measured(serial);
+    for (const strategy how : {strategy::serial, strategy::async, strategy::overlap}) {
+      for (const std::size_t in_flight : {1U, 2U, 4U}) {
+        if (how == strategy::serial && in_flight > 1) continue;
+        const drawn_run wanted = drawn.under(how, graph_mode::stage, in_flight);
+        const drawn_kinds kinds(wanted);
+        const run_record predicted = predict(kinds.planned(), source, "s.json", exact_options());
+        ASSERT_EQ(ends_of(predicted), ends_of(list_scheduling(wanted).carry_out()))
+            << "seed " << seed << ", " << to_word(how) << ", " << in_flight << " in flight";
+      }
+    }
+  }
+}
+
+TEST(prediction, of_the_settings_of_the_source_repeats_it_with_its_overheads) {
+  const overheads of{.issue = 700, .wake_up = 20'000, .completion_delay = 30'000};
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const drawn_pipeline drawn(seed);
+    const drawn_run run = drawn.under(strategy::async, graph_mode::stage, 1 + seed % 2);
+    const run_record source = measured(run, of);
+    const drawn_kinds kinds(run);
+    const run_record predicted = predict(kinds.planned(), source, "s.json", exact_options());
+    ASSERT_EQ(ends_of(predicted), ends_of(source)) << "seed " << seed;
+  }
+}
+
+/// A device stage, two CPU stages that wait for it, and one for both of these.
+drawn_pipeline diamond(std::size_t frames) {
+  drawn_pipeline made(0, frames);
+  made.run.planned = plan_of({side::device, side::cpu, side::cpu, side::cpu},
+                             {{0, 1}, {0, 2}, {1, 3}, {2, 3}}, streams);
+  made.run.workers = 2;
+  made.run.times.assign(frames, {1'000'000, 300'000, 200'000, 100'000});
+  return made;
+}
+
+TEST(prediction, finds_the_overheads_of_its_source) {
+  const drawn_pipeline drawn = diamond(20);
+  const drawn_run run = drawn.under(strategy::overlap, graph_mode::stage, 1);
+  const run_record source =
+      measured(run, {.issue = 700, .wake_up = 20'000, .completion_delay = 30'000});
+  const drawn_kinds kinds(run);
+  const auto made = *predict(kinds.planned(), source, "s.json", exact_options()).prediction;
+  EXPECT_EQ(made.wake_up, 20'000);
+  EXPECT_EQ(made.completion_delay, 30'000);
+  EXPECT_EQ(made.device_start, 0);
+}
+
+TEST(prediction, takes_the_delay_of_completions_for_a_wake_up_that_its_source_lacks) {
+  const drawn_pipeline drawn = diamond(20);
+  const run_record source = measured(drawn.under(strategy::serial, graph_mode::stage, 1),
+                                     {.issue = 0, .wake_up = 0, .completion_delay = 30'000});
+  const drawn_run wanted = drawn.under(strategy::overlap, graph_mode::stage, 1);
+  const drawn_kinds kinds(wanted);
+  const run_record predicted = predict(kinds.planned(), source, "s.json", exact_options());
+  EXPECT_EQ(predicted.prediction->wake_up, 30'000);
+  // The device stage, its completion, a wake-up, the longer of the two and the last stage.
+  EXPECT_EQ(predicted.frames[0].end, 1'000'000 + 30'000 + 30'000 + 300'000 + 100'000);
+}
+
+TEST(prediction, scales_a_stage_and_adds_cores) {
+  const drawn_pipeline drawn = diamond(20);
+  drawn_run one_core = drawn.under(strategy::overlap, graph_mode::stage, 1);
+  one_core.workers = 1;
+  const run_record source = measured(one_core);
+  const drawn_kinds kinds(one_core);
+  auto options = exact_options();
+  EXPECT_EQ(predict(kinds.planned(), source, "s.json", options).frames[0].end, 1'600'000);
+  options.cores = 2;
+  EXPECT_EQ(predict(kinds.planned(), source, "s.json", options).frames[0].end, 1'400'000);
+  options.scale = {{"0", 0.5}, {"2", 2.0}};
+  EXPECT_EQ(predict(kinds.planned(), source, "s.json", options).frames[0].end, 1'000'000);
+}
+
+/// Runs whose stages have times with a correlation of 0.6 from one frame to the next.
+drawn_run correlated(std::uint64_t seed, std::size_t frames) {
+  drawn_pipeline drawn = diamond(frames);
+  std::mt19937_64 bits(seed);
+  double level = 0;
+  for (auto& frame : drawn.run.times) {
+    level = 0.6 * level + uniform_unit(bits) - 0.5;
+    for (nanoseconds& time : frame) {
+      time = std::llround(static_cast<double>(time) * (1 + 0.2 * level + 0.1 * uniform_unit(bits)));
+    }
+  }
+  return drawn.under(strategy::overlap, graph_mode::stage, 2);
+}
+
+TEST(prediction, has_intervals_that_hold_the_figures_of_real_runs) {
+  std::map<std::string, int> held;
+  constexpr int trials = 60;
+  for (int trial = 0; trial < trials; ++trial) {
+    const auto seed = static_cast<std::uint64_t>(trial);
+    const drawn_run source = correlated(mix_seed(1, seed), 200);
+    const drawn_run real = correlated(mix_seed(2, seed), 100);
+    const drawn_kinds kinds(real);
+    const auto predicted = predict(kinds.planned(), measured(source), "s.json", {.scale = {}});
+    const auto sample = distribution::of(end_to_end_times(measured(real)));
+    const std::map<std::string, double> figures = {
+        {"mean", sample->mean()},
+        {"p50", static_cast<double>(*sample->percentile(0.5))},
+        {"p95", static_cast<double>(*sample->percentile(0.95))}};
+    for (const auto& [name, value] : figures) {
+      const predicted_figure* const figure = figure_of(*predicted.prediction, name);
+      ASSERT_NE(figure, nullptr);
+      if (figure->low <= value && value <= figure->high) ++held[name];
+    }
+  }
+  for (const char* const name : {"mean", "p50", "p95"}) EXPECT_GE(held[name], trials * 9 / 10) << name;
+}
+
+TEST(prediction, is_the_same_each_time) {
+  const drawn_run run = correlated(3, 100);
+  const drawn_kinds kinds(run);
+  const run_record source = measured(run);
+  const auto first = predict(kinds.planned(), source, "s.json", {.scale = {}});
+  const auto second = predict(kinds.planned(), source, "s.json", {.scale = {}});
+  EXPECT_EQ(ends_of(first), ends_of(second));
+  ASSERT_EQ(first.prediction->figures.size(), second.prediction->figures.size());
+  for (std::size_t i = 0; i < first.prediction->figures.size(); ++i) {
+    EXPECT_EQ(first.prediction->figures[i].low, second.prediction->figures[i].low);
+    EXPECT_EQ(first.prediction->figures[i].high, second.prediction->figures[i].high);
+  }
+}
+
+/// Returns the message with which a prediction from a changed source is refused.
+std::string refusal(const std::function<void(run_record&, plan&)>& change,
+                    const prediction_options& options = {}) {
+  const drawn_pipeline drawn = diamond(10);
+  const drawn_run run = drawn.under(strategy::overlap, graph_mode::stage, 1);
+  run_record source = measured(run);
+  const drawn_kinds kinds(run);
+  plan wanted = kinds.planned();
+  change(source, wanted);
+  try {
+    predict(wanted, source, "s.json", options);
+  } catch (const input_error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(prediction, refuses_a_source_that_lacks_what_it_needs) {
+  EXPECT_THAT(refusal([](run_record& source, plan&) { source.run.timing = timing_method::none; }),
+              HasSubstr("s.json: cannot predict from this run: it was measured with timing=none, "
+                        "expected event; measure it with --timing event"));
+  EXPECT_THAT(refusal([](run_record& source, plan&) { source.stages[1].name = "other"; }),
+              HasSubstr("it has no stage '1'; measure the pipeline again"));
+  EXPECT_THAT(refusal([](run_record& source, plan&) { source.stages[1].kind = "cpu.spin"; }),
+              HasSubstr("stage '1' is of kind 'cpu.spin' there, but 'drawn.cpu' in the pipeline"));
+  EXPECT_THAT(refusal([](run_record& source, plan&) { source.failure = "it broke"; }),
+              HasSubstr("it failed"));
+  EXPECT_THAT(refusal([](run_record& source, plan&) { source.prediction.emplace(); }),
+              HasSubstr("it is itself a prediction; use a measured run"));
+  EXPECT_THAT(refusal([](run_record& source, plan&) { source.frames.resize(4); }),
+              HasSubstr("it has 4 complete frames, fewer than 5"));
+  EXPECT_THAT(refusal([](run_record&, plan& wanted) { wanted.run.batch_frames = 2; }),
+              HasSubstr("the time of a batch of frames cannot be predicted; use batch_frames 1"));
+  EXPECT_THAT(refusal(
+                  [](run_record& source, plan& wanted) {
+                    source.tensors.push_back({.name = "x", .type = {{1}, dtype::float32}});
+                    wanted.tensors.push_back({.name = "x", .type = {{2}, dtype::float32}});
+                  }),
+              HasSubstr("tensor 'x' is float32 [1] there, but float32 [2] in the pipeline"));
+  EXPECT_THAT(refusal([](run_record&, plan&) {}, {.scale = {{"resnet", 0.5}}}),
+              HasSubstr("--scale resnet: the pipeline has no such stage"));
+}
+
+}  // namespace
+}  // namespace graphline

@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <charconv>
+#include <map>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "framework/base/error.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/campaign/predict/prediction.hpp"
+#include "framework/report/store/record_reader.hpp"
+#include "tools/graphline/commands.hpp"
+#include "tools/graphline/common_options.hpp"
+#include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/run_results.hpp"
+#include "tools/graphline/terminal.hpp"
+
+namespace graphline {
+namespace {
+
+struct predict_arguments {
+  pipeline_options pipeline;
+  run_results results;
+  std::string source;
+  std::vector<std::string> scale;
+  int cores = 0;
+};
+
+run_record read_source(const std::string& file) {
+  auto read = read_record(file);
+  if (auto* run = std::get_if<run_record>(&read)) return std::move(*run);
+  throw input_error(fmt::format("--from {}: not the result of one run; make one with 'graphline "
+                                "run --json FILE'",
+                                quote(file, 200)));
+}
+
+std::map<std::string, double> read_scale(const std::vector<std::string>& given) {
+  std::map<std::string, double> factors;
+  for (const std::string& text : given) {
+    constexpr auto expected = "a stage and a factor from 0 to 1000000: backbone=0.5";
+    const auto [stage, number] = split_assignment(text, "--scale", expected);
+    const char* const end = number.data() + number.size();
+    double factor = -1;
+    const auto read = std::from_chars(number.data(), end, factor);
+    if (read.ec != std::errc() || read.ptr != end || !(factor >= 0 && factor <= 1e6)) {
+      throw input_error(fmt::format("--scale {}: expected {}", text, expected));
+    }
+    factors[stage] = factor;
+  }
+  return factors;
+}
+
+exit_status predict_pipeline(predict_arguments& given) {
+  const stop_request& stop = stop_on_interrupt();
+  const run_record source = read_source(given.source);
+  prediction_options options;
+  options.scale = read_scale(given.scale);
+  if (given.cores > 0) options.cores = given.cores;
+  given.pipeline.default_device(source.device.backend);
+  plan p = given.pipeline.plan_to(plan_use::check).planned;
+  given.results.gates.refuse([&](const gate& of) { return why_never_judged(of, p.run); });
+  auto read = given.pipeline.files_of(p);
+  read.push_back(given.source);
+  result_outputs outputs(given.results.files, read);
+  add_checksums(p, outputs);
+  progress_line line(given.results.quiet);
+  options.stop = &stop;
+  options.on_progress = [&line](std::int64_t done, std::int64_t total) {
+    line.show("predicting", done, total, "runs");
+  };
+  const run_record record = predict(p, source, given.source, options);
+  line.erase();
+  return given.results.report(outputs, record, stop.raised());
+}
+
+}  // namespace
+
+void add_predict_command(CLI::App& program, action& chosen) {
+  auto* command = add_command(program, "predict",
+                              "Predict a run in virtual time, from the stage times of a result");
+  auto given = std::make_shared<predict_arguments>();
+  given->pipeline.add_to(*command, settings_except({"guard"}));
+  given->pipeline.add_no_plugins_option(*command);
+  command
+      ->add_option("--from", given->source,
+                   "Result of 'run --timing event --json' with the stage times to use")
+      ->type_name("RESULT.json")
+      ->required();
+  command
+      ->add_option("--scale", given->scale, "Multiply a stage's time by a factor; repeatable")
+      ->type_name("stage=factor")
+      ->allow_extra_args(false)
+      ->take_all();
+  command->add_option("--cores", given->cores, "Cores for CPU stages; default: the result's")
+      ->type_name("N")
+      ->check(in_range(1, 4096));
+  given->results.add_files_to(*command);
+  given->results.add_gates_to(*command);
+  command->callback([&chosen, given] { chosen = [given] { return predict_pipeline(*given); }; });
+}
+
+}  // namespace graphline
