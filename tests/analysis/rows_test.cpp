@@ -282,6 +282,8 @@ TEST(graph_cost_of_rows, weighs_each_graph_by_the_frames_that_launch_it) {
     graph.launch = graph.later_launch = {100, 100, 100};
     graph.eager.assign(3, eager);
     graph.first_launch = 1'600;
+    graph.capture = 100 * rows;
+    graph.instantiate = 7;
     record.graphs.push_back(graph);
   };
   add(1, 1'100);
@@ -291,6 +293,13 @@ TEST(graph_cost_of_rows, weighs_each_graph_by_the_frames_that_launch_it) {
   EXPECT_EQ(cost.saving, 1'000 / 2 + 4'000 / 4);
   EXPECT_EQ(cost.first_launch, 3'200);
   EXPECT_EQ(cost.breaks_even_after, 3);
+
+  record.graphs.emplace_back().name = "other";
+  record.graphs.back().capture = 1'000;
+  const auto with_other = *graph_cost_of(record);
+  EXPECT_EQ(with_other.graphs, 3U);
+  EXPECT_EQ(with_other.bucket_graphs, 2U);
+  EXPECT_EQ(with_other.bucket_setup, 100 + 400 + 2 * 7);
 }
 
 // ---- Roofline -----------------------------------------------------------------------------------
