@@ -347,8 +347,8 @@ TEST(roofline_of_rows, leaves_out_buckets_that_no_frame_took) {
 
 // ---- Timeline -----------------------------------------------------------------------------------
 
-TEST(timeline_of_rows, has_no_span_of_a_stage_that_did_not_run) {
-  const auto record = recognizer({skipped, 1}, timing_method::layers);
+TEST(timeline_of_rows, has_a_mark_but_no_span_of_a_stage_that_did_not_run) {
+  const auto record = recognizer({skipped, 1, 0}, timing_method::layers);
   const timeline picture(record);
   const auto of_skipped = picture.spans_of(0);
   ASSERT_THAT(of_skipped, SizeIs(1));
@@ -357,7 +357,9 @@ TEST(timeline_of_rows, has_no_span_of_a_stage_that_did_not_run) {
   ASSERT_THAT(marks, SizeIs(3));
   EXPECT_EQ(marks[0].stage, 1U);
   EXPECT_EQ(marks[0].begin, 110'000);
+  EXPECT_EQ(marks[0].what, timeline_span::kind::skip);
   EXPECT_THAT(picture.skipped_in(1), IsEmpty());
+  EXPECT_EQ(picture.skipped_in(2)[0].what, timeline_span::kind::no_rows);
   const auto parts =
       std::ranges::count(picture.spans_of(1), timeline_span::kind::part, &timeline_span::what);
   EXPECT_EQ(parts, 2);  // of the frame's bucket
