@@ -17,6 +17,19 @@ stage_config config_for_rows(const planned_stage& stage, std::int64_t rows) {
   return config;
 }
 
+std::optional<std::string> why_only_selecting(const plan& p) {
+  if (!p.schedule.properties.one_launch) return std::nullopt;
+  // A CPU stage is a host node, which decides by itself.
+  const auto decided = std::ranges::find_if(p.stages, [](const planned_stage& stage) {
+    return stage.on == side::device && stage.decided_per_frame();
+  });
+  if (decided == p.stages.end()) return std::nullopt;
+  return fmt::format(
+      "stage '{}' depends on the frame, which graphs: frame supports only with a driver for CUDA "
+      "12.8 or later; use graphs: stage",
+      decided->name);
+}
+
 }  // namespace graphline
 
 namespace graphline::planning {
