@@ -23,13 +23,13 @@ struct row_dimension {
 };
 
 /// Finds the rows of a value, whose element i belongs to row i / stride % rows, in a view of it.
-/// Returns empty if they lie along several dimensions or the view omits or reorders some.
+/// Returns empty if they lie along several dimensions or in another order.
 std::optional<row_dimension> rows_in(const strided_view& view, std::int64_t stride,
                                      std::int64_t rows) {
   const std::int64_t period = stride * rows;
   for (std::size_t axis = 0; axis < view.strides.size(); ++axis) {
     const std::int64_t step = view.strides[axis];
-    if (step <= 0 || stride % step != 0 || view.extents[axis] * step % period != 0) continue;
+    if (step <= 0 || stride % step != 0) continue;
     // Positions along the other dimensions must not lead to another row.
     std::int64_t least = view.offset % period;
     std::int64_t greatest = least;

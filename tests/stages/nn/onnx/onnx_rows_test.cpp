@@ -175,10 +175,28 @@ TEST(row_independence, is_that_of_each_node) {
   EXPECT_THAT(of_node("LSTM", {w, r}, {integer("hidden_size", 3)}, text),
               testing::HasSubstr("combines or reorders rows"));  // the first dimension has steps
 
+  const auto said = [&](const std::string& output) {
+    return combined_rows_of(model_text(text).network({4, 6, 5}, output));
+  };
+  // Rows after a dimension that disappears, and at other places than in the input.
+  const auto turned = text.node("Transpose", {"x"}, {integers("perm", {1, 0, 2})});
+  const auto reduced =
+      text.node("ReduceMax", {turned}, {integers("axes", {0}), integer("keepdims", 0)});
+  EXPECT_EQ(said(reduced), "");
+  const auto first = [&](const std::string& value) {
+    return text.node("Slice", {value, text.constant({0}), text.constant({4}), text.constant({0})});
+  };
+  const auto some = text.constant({2, 6, 5}, drawn(60, 3));
+  const auto between = text.node("Concat", "joined", {some, "x", some}, {integer("axis", 0)});
+  EXPECT_THAT(said(first(between)), testing::HasSubstr("cannot prove that layer 'joined'"));
+  const auto pads = text.constant({1, 0, 0, 3, 0, 0});
+  const auto padded = text.node("Pad", "padded", {"x", pads});
+  EXPECT_THAT(said(first(padded)), testing::HasSubstr("cannot prove that layer 'padded'"));
+
   const auto steps = text.node("Transpose", {"x"}, {integers("perm", {1, 0, 2})});
   const auto states = text.node("LSTM", {steps, w, r}, {integer("hidden_size", 3)});
   const auto last = text.node("Transpose", {states}, {integers("perm", {2, 0, 1, 3})});
-  EXPECT_EQ(combined_rows_of(text.network({4, 6, 5}, last)), "");
+  EXPECT_EQ(said(last), "");
 }
 
 TEST(row_independence, is_that_of_a_product_of_two_inputs) {
@@ -201,18 +219,20 @@ TEST(row_independence, is_that_of_a_product_of_two_inputs) {
 }
 
 TEST(row_independence, is_that_of_tables_that_rows_index) {
-  const auto said = [](bool table_has_rows) {
+  const auto said = [](std::int64_t axis, bool table_has_rows) {
     model_text text;
-    const auto taken = text.node("Gather", "last", {"x", "y"}, {integer("axis", 0)});
+    auto taken = text.node("Gather", "last", {"x", "y"}, {integer("axis", axis)});
+    if (axis == 1) taken = text.node("Transpose", {taken}, {integers("perm", {1, 0, 2})});
     diagnostics problems;
     const onnx_network network = import_onnx(
         text.model({{}, {}}, taken),
-        {{"x", {{4, 3}, dtype::float32}}, {"y", {{4, 2}, dtype::int32}}}, {taken}, {}, problems);
+        {{"x", {{4, 4}, dtype::float32}}, {"y", {{4, 2}, dtype::int32}}}, {taken}, {}, problems);
     problems.throw_if_errors();
     return combined_rows(network.definition, {table_has_rows, true});
   };
-  EXPECT_EQ(said(false), "");
-  EXPECT_EQ(said(true), combines);
+  EXPECT_EQ(said(0, false), "");
+  EXPECT_EQ(said(1, false), "");
+  EXPECT_EQ(said(0, true), combines);
 }
 
 /// How often the analysis and the runs agree.
