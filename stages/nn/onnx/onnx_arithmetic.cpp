@@ -63,8 +63,7 @@ const onnx_tensor& same_type(const onnx_call& call, const onnx_tensor& a, const 
   return b;
 }
 
-onnx_tensor applied(const onnx_call& call, const onnx_tensor& from,
-                    const unary_function& apply) {
+onnx_tensor applied(const onnx_call& call, const onnx_tensor& from, const unary_function& apply) {
   onnx_tensor result = make(call, from.element, from.extents);
   std::visit(
       [&]<class Value>(const std::vector<Value>& values) {
@@ -113,8 +112,7 @@ onnx_tensor combined(const onnx_call& call, const onnx_tensor& a, const onnx_ten
 }
 
 onnx_function unary(const unary_function& apply) {
-  return gives_one(
-      [apply](const onnx_call& call) { return applied(call, call.input(0), apply); });
+  return gives_one([apply](const onnx_call& call) { return applied(call, call.input(0), apply); });
 }
 
 /// Combines any number of inputs from left to right.
