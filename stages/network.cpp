@@ -6,6 +6,7 @@
 
 #include "stages/kinds.hpp"
 #include "stages/network_stage.hpp"
+#include "stages/nn/definition/row_independence.hpp"
 #include "stages/nn/layers/layer_kind.hpp"
 #include "stages/nn/weights/network_weights.hpp"
 #include "stages/nn/yaml/layer_reader.hpp"
@@ -63,6 +64,7 @@ prepared_stage prepare_network(const nn::network_names& names, const arguments& 
   };
   prepared_stage result = prepared_network(network, table, values, make_cuda);
   result.weights = weights;
+  result.combined_rows = nn::combined_rows(*network, std::vector<bool>(inputs.size(), true));
   return result;
 }
 

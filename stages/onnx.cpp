@@ -10,6 +10,7 @@
 #include "framework/base/error.hpp"
 #include "stages/kinds.hpp"
 #include "stages/network_stage.hpp"
+#include "stages/nn/definition/row_independence.hpp"
 #include "stages/nn/onnx/onnx_constants.hpp"
 #include "stages/nn/onnx/onnx_import.hpp"
 #include "stages/precision_parameters.hpp"
@@ -141,6 +142,9 @@ prepared_stage prepare_onnx(const nn::onnx_model& model, const arguments& values
   const auto weights = shared;
   prepared_stage result = prepared_network(
       network, [weights](const stage_config&) { return weights; }, values, make_cuda);
+  std::vector<bool> with_rows;
+  for (const port& input : ports_of(model.graph).inputs) with_rows.push_back(input.rows);
+  result.combined_rows = nn::combined_rows(*network, with_rows);
   result.weights = [network, weights](const stage_config&) {
     std::vector<named_tensor> tensors;
     for (std::size_t i = 0; i < network->values.size(); ++i) {

@@ -20,6 +20,7 @@ namespace {
 struct choice {
   const backend* of;
   int index;
+  device_properties properties;
 };
 
 /// Returns all device names, including those of backends that this build lacks.
@@ -40,7 +41,7 @@ choice choose_best(const std::vector<backend>& backends) {
   std::vector<std::string> reasons;
   for (const backend& b : backends) {
     std::string reason;
-    if (!b.list(reason).empty()) return {&b, 0};
+    if (const auto found = b.list(reason); !found.empty()) return {&b, 0, found.front()};
     reasons.push_back(fmt::format("{}: {}", b.name, reason));
   }
   if (reasons.empty()) throw no_device_error("this program was built without any device");
@@ -93,13 +94,13 @@ choice choose(const std::vector<backend>& backends, const std::string& request) 
     throw no_device_error(
         fmt::format("there is no device '{}'; found: {}", request, fmt::join(names, ", ")));
   }
-  return {&*found, *index};
+  return {&*found, *index, devices[static_cast<std::size_t>(*index)]};
 }
 
 }  // namespace
 
-std::string device_list::resolve(const device_request& request) const {
-  return choose(backends_, request.name).of->name;
+device_properties device_list::resolve(const device_request& request) const {
+  return choose(backends_, request.name).properties;
 }
 
 std::unique_ptr<device> device_list::open(const device_request& request) const {

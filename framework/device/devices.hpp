@@ -29,10 +29,10 @@ class device_list {
 
   const std::vector<backend>& backends() const noexcept { return backends_; }
 
-  /// Returns the name of the backend that a request resolves to.
+  /// Returns the properties of the device that a request resolves to, without opening it.
   /// @throws input_error for an unknown name
   /// @throws no_device_error listing the devices found, if the requested one is not available
-  std::string resolve(const device_request& request) const;
+  device_properties resolve(const device_request& request) const;
 
   /// Opens the device that a request resolves to. Throws like `resolve`.
   std::unique_ptr<device> open(const device_request& request) const;

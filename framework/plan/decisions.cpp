@@ -17,6 +17,19 @@ stage_config config_for_rows(const planned_stage& stage, std::int64_t rows) {
   return config;
 }
 
+std::optional<std::string> why_only_selecting(const plan& p) {
+  if (!p.schedule.properties.one_launch) return std::nullopt;
+  // A CPU stage is a host node, which decides by itself.
+  const auto decided = std::ranges::find_if(p.stages, [](const planned_stage& stage) {
+    return stage.on == side::device && stage.decided_per_frame();
+  });
+  if (decided == p.stages.end()) return std::nullopt;
+  return fmt::format(
+      "stage '{}' depends on the frame, which graphs: frame supports only with a driver for CUDA "
+      "12.8 or later; use graphs: stage",
+      decided->name);
+}
+
 }  // namespace graphline
 
 namespace graphline::planning {
@@ -223,6 +236,15 @@ std::vector<std::int64_t> buckets_of(draft& d, draft_stage& stage) {
   return {};
 }
 
+/// Reports a stage, prepared for one number of rows, that combines them.
+void check_independence(draft& d, draft_stage& stage, const prepared_stage& prepared) {
+  if (prepared.combined_rows.empty() || !stage.sound) return;
+  d.error(stage, stage.spec->rows.place,
+          fmt::format("stage '{}' cannot compute only its first rows: {}; omit 'rows', or move the "
+                      "layer to a stage without 'rows'",
+                      stage.spec->name.text, prepared.combined_rows));
+}
+
 void settle_rows(draft& d, draft_stage& stage, const std::vector<tensor_type>& inputs) {
   const stage_spec& spec = *stage.spec;
   if (spec.rows.text.empty()) {
@@ -257,14 +279,14 @@ void settle_rows(draft& d, draft_stage& stage, const std::vector<tensor_type>& i
                         spec.name.text));
     return;
   }
+  check_independence(d, stage, *stage.prepared);
+  if (!stage.sound) return;
   const auto buckets =
       prepare_buckets(d, *stage.kind, spec.name.text, stage.arguments, inputs, stage.row_reads,
                       stage.row_writes, stage.prepared, buckets_of(d, stage));
-  if (buckets) {
-    stage.buckets = *buckets;
-  } else {
-    stage.sound = false;
-  }
+  stage.sound = stage.sound && buckets;
+  stage.buckets = buckets.value_or(stage.buckets);
+  for (const auto& bucket : stage.buckets) check_independence(d, stage, *bucket.prepared);
 }
 
 std::string types_text(const std::vector<tensor_type>& types) {

@@ -133,4 +133,8 @@ struct plan {
   std::vector<bit_set> reach;
 };
 
+/// Returns why only a device with `device_properties::selects` can run the plan; empty if others
+/// can, too.
+std::optional<std::string> why_only_selecting(const plan& p);
+
 }  // namespace graphline

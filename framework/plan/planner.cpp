@@ -285,6 +285,10 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
   p.schedule = planning::make_schedule(p);
   planning::choose_forms(p, target.backend);
   planning::check_memory(d, p);
+  if (const auto why = why_only_selecting(p); why && !target.selects) {
+    const auto given = places.each.find("graphs");
+    out.error(given == places.each.end() ? places.section : given->second, *why);
+  }
   return p;
 }
 

@@ -15,6 +15,7 @@ struct plan_target {
   std::uint64_t device_memory_bytes = 0;  ///< 0: unknown, not checked
   std::uint64_t host_memory_bytes = 0;    ///< 0: unknown, not checked
   bool present = true;                    ///< whether the device is in this machine
+  bool selects = true;  ///< as in `device_properties`; true if the device is not present
   plugin_use plugins = plugin_use::load;  ///< for the pipelines of an experiment
 };
 

@@ -56,6 +56,11 @@ constexpr number_range index_below(std::size_t end) {
 }
 inline constexpr number_range row_count{0, 0x1p31 - 1, "a number of rows below 2^31"};
 inline constexpr number_range rows_of_frame{-1, 0x1p31 - 1, "-1 or a number of rows below 2^31"};
+inline constexpr number_range ran_or_skipped{-1, 1, "1 or -1"};
+inline number_range rows_within(const shape& whole) {
+  const double extent = whole.rank() == 0 ? 0 : static_cast<double>(whole[0]);
+  return {0, extent, "a number of rows below {}"};
+}
 constexpr number_range cause_below(std::size_t end) {
   return {-2, static_cast<double>(end) - 1, "-2, -1 or an index below {}"};
 }

@@ -121,7 +121,7 @@ void fields(Archive& a, part_of_record<output_record> auto& of) {
   a.type(of.type);
   a.value("checksum", of.checksum);
   a.value("finite", of.finite);
-  a.value("rows", of.rows, row_count);
+  a.value("rows", of.rows, rows_within(of.type.shape));
   a.value("values", of.values);
 }
 inline constexpr std::size_t most_output_values = 256;

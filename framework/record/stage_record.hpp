@@ -173,7 +173,7 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
   a.value("capacity", of.capacity, row_count);
   a.value("buckets", of.buckets);
   a.buckets = std::max<std::size_t>(1, of.buckets.size());
-  a.column("rows", of.rows, rows_of_frame);
+  a.column("rows", of.rows, of.capacity > 0 ? rows_of_frame : ran_or_skipped);
   a.column("enqueued", of.enqueued);
   a.column("device", of.device);
   a.busy("busy", of.busy, of.device);

@@ -158,19 +158,24 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "longer than those of other runs, queueing aside (machine noise)"},
     {"runs_failed_below",
      "{failed} of {runs} runs at rates below {below} failed, the lowest at {lowest}: the machine "
-     "was "
-     "disturbed, or the capacity is lower"},
+     "was disturbed[, frames waited up to {batch_wait} for others of their batch], or the capacity "
+     "is "
+     "lower"},
+    {"low_rates_wait",
+     "at low rates, {percentile} may exceed {bound}: a frame waits up to {wait} for others of its "
+     "batch"},
     {"share_of_closed_loop", "this is {share} of the {closed_loop} of the closed loop"},
     {"runs_too_short",
-     "the rate may be too high: under a bound that is long compared with a frame, a queue takes "
-     "longer than {frames frame} to build up; --frames {needed} would show it"},
+     "the rate may be too high: with large batches, or under a bound that is long compared with a "
+     "frame, a queue takes longer than {frames frame} to build up; --frames {needed} would show "
+     "it"},
     {"no_rate_possible",
      "no rate keeps {percentile} within {bound}: for frames with no other beside them and no queue "
      "before them, {late} of {frames} are late[, and {percentile} is {alone}]"},
     {"no_rate_judged", "no rate was judged"},
     {"no_rate_held",
      "no rate was found at which {percentile} is within {bound}; the lowest that was judged is "
-     "{lowest}"},
+     "{lowest}[; at lower rates, a frame waits up to {wait} for others of its batch]"},
     {"every_rate_held",
      "{percentile} is within {bound} at every rate that was judged, up to {highest}"},
     {"search_ended_early",

@@ -156,6 +156,10 @@ struct prepared_stage {
   known_cost known = known_cost::none;     ///< which parts of `cost` are known
   std::vector<layer_summary> layers = {};  ///< empty for stages without layers
 
+  /// Why the outputs' rows are not independent, although the ports have rows: `check` reports it
+  /// for a stage with `rows:`. Empty if they are independent.
+  std::string combined_rows = {};
+
   /// Preferred storage of the stage's device tensors, by backend. Row-major float32 for others.
   std::map<std::string, device_form> forms = {};
 

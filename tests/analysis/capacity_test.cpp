@@ -68,14 +68,14 @@ TEST(capacity, run_below_the_throughput_holds) {
   EXPECT_EQ(run.times.size(), 216U);  // without the first tenth
   EXPECT_EQ(run.late, 0);
   EXPECT_FALSE(run.growing);
-  EXPECT_NEAR(run.own_time, 1e6, 1);
+  EXPECT_NEAR(run.own_times.at(1).mean(), 1e6, 1);
 }
 
 TEST(capacity, run_above_the_throughput_fails) {
   const auto run = summary_of(run_at(1200));
   EXPECT_FALSE(run.held);
   EXPECT_TRUE(run.growing);
-  EXPECT_NEAR(run.own_time, 1e6, 1);  // without the queue
+  EXPECT_NEAR(run.own_times.at(1).mean(), 1e6, 1);  // without the queue
 }
 
 TEST(capacity, is_below_a_rate_at_which_half_of_the_runs_fail) {
@@ -95,6 +95,23 @@ TEST(capacity, run_whose_queue_grows_fails_before_a_frame_is_late) {
   EXPECT_EQ(run.late, 0);
   EXPECT_TRUE(run.growing);
   EXPECT_FALSE(run.held);
+}
+
+TEST(capacity, run_whose_batches_come_too_fast_fails_before_a_frame_is_late) {
+  // Two frames take 1 ms. At a rate 0.4 % too high, the queue grows by less than two frames in each
+  // quarter of the run, which is less than the difference between the frames of a batch.
+  simulated_queue queue = one_millisecond;
+  queue.batch_frames = 8;
+  queue.more = 1e6 / 7;
+  capacity_run run;
+  run.rate = 1.004 * 4000;
+  run.record = queue.run(run.rate, 960, 1);
+  const auto summary = summary_of(run);
+  EXPECT_EQ(summary.late, 0);
+  EXPECT_TRUE(summary.growing);
+  run.rate = 0.996 * 4000;
+  run.record = queue.run(run.rate, 960, 1);
+  EXPECT_TRUE(summary_of(run).held);
 }
 
 TEST(capacity, counts_dropped_and_overdue_frames_as_late) {
@@ -160,6 +177,22 @@ TEST(capacity, excludes_runs_with_longer_own_times) {
   const auto says = findings_of(summarize(record), record.how);
   ASSERT_THAT(keys(says), Contains("runs_disturbed"));
   EXPECT_EQ(figure_of(*std::ranges::find(says, "runs_disturbed", &finding::key), "runs"), 1);
+}
+
+TEST(capacity, does_not_take_larger_batches_for_a_disturbance) {
+  simulated_queue queue = one_millisecond;
+  queue.batch_frames = 8;
+  queue.more = 1e5;
+  auto record = three_at_each({900, 1500});
+  for (auto& run : record.runs) run.record = queue.run(run.rate, 960, 1);
+  record.runs.pop_back();
+  const auto own = summarize(record.runs[1], record.how).own_times;
+  EXPECT_NEAR(own.at(2).mean(), 1.1e6, 1);
+  EXPECT_EQ(summarize(record).estimate.runs, 5U);
+
+  auto& slow = record.runs[2].record;
+  for (auto& frame : slow.frames) frame.end += 100'000;
+  EXPECT_THAT(summarize(record).estimate.disturbed, ElementsAre(false, false, true, false, false));
 }
 
 TEST(capacity, excludes_runs_that_were_stopped_or_stood_still) {
@@ -248,6 +281,40 @@ TEST(capacity, reports_frames_that_are_late_without_queueing) {
   EXPECT_EQ(figure_of(says[0], "alone"), 1'000'000);
   EXPECT_EQ(figure_of(says[0], "late"), 240);
   EXPECT_EQ(figure_of(says[0], "frames"), 240);
+}
+
+TEST(capacity, judges_frames_alone_without_their_wait_for_others) {
+  simulated_queue queue = one_millisecond;
+  queue.batch_frames = 8;
+  queue.batch_wait = 3e6;
+  queue.more = 1e6;
+  capacity_record record = record_of({run_at(100)});
+  record.how.bound = 3'500'000;
+  record.closed_loop = queue.run({}, 240, 1);
+  record.runs[0].record = queue.run(100, 240, 1);
+  auto summary = summarize(record);
+  EXPECT_EQ(summary.alone.frames, 240U);  // of the run; the closed loop has full batches
+  EXPECT_EQ(summary.alone.verdict, bound_verdict::holds);
+  EXPECT_EQ(summary.waiting.value, 4'000'000);
+  EXPECT_EQ(summary.waiting.verdict, bound_verdict::fails);
+  const auto says = findings_of(summary, record.how);
+  ASSERT_THAT(keys(says), ElementsAre("no_rate_held"));
+  EXPECT_EQ(figure_of(says[0], "wait"), 3'000'000);
+
+  record.how.bound = 10'900'000;
+  EXPECT_EQ(summarize(record).batch_wait, 3'000'000);
+  record.how.bound = 11'100'000;  // a full batch takes 8 ms
+  EXPECT_FALSE(summarize(record).batch_wait);
+}
+
+TEST(capacity, needs_runs_of_many_batches) {
+  capacity_settings how = within_5_ms();
+  EXPECT_EQ(frames_for_queue(how, 1000), 0);
+  EXPECT_EQ(frames_for_queue(how, 1000, 64), 2560);
+  how.arrival = arrival::poisson;
+  EXPECT_EQ(frames_for_queue(how, 20'000), 40'000);
+  EXPECT_EQ(frames_for_queue(how, 20'000, 51), 10'000);
+  EXPECT_EQ(frames_for_queue(how, 1000, 8), 320);
 }
 
 TEST(capacity, is_found_as_a_rate_with_its_interval) {

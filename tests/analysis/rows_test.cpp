@@ -282,6 +282,8 @@ TEST(graph_cost_of_rows, weighs_each_graph_by_the_frames_that_launch_it) {
     graph.launch = graph.later_launch = {100, 100, 100};
     graph.eager.assign(3, eager);
     graph.first_launch = 1'600;
+    graph.capture = 100 * rows;
+    graph.instantiate = 7;
     record.graphs.push_back(graph);
   };
   add(1, 1'100);
@@ -291,6 +293,13 @@ TEST(graph_cost_of_rows, weighs_each_graph_by_the_frames_that_launch_it) {
   EXPECT_EQ(cost.saving, 1'000 / 2 + 4'000 / 4);
   EXPECT_EQ(cost.first_launch, 3'200);
   EXPECT_EQ(cost.breaks_even_after, 3);
+
+  record.graphs.emplace_back().name = "other";
+  record.graphs.back().capture = 1'000;
+  const auto with_other = *graph_cost_of(record);
+  EXPECT_EQ(with_other.graphs, 3U);
+  EXPECT_EQ(with_other.bucket_graphs, 2U);
+  EXPECT_EQ(with_other.bucket_setup, 100 + 400 + 2 * 7);
 }
 
 // ---- Roofline -----------------------------------------------------------------------------------
@@ -338,8 +347,8 @@ TEST(roofline_of_rows, leaves_out_buckets_that_no_frame_took) {
 
 // ---- Timeline -----------------------------------------------------------------------------------
 
-TEST(timeline_of_rows, has_no_span_of_a_stage_that_did_not_run) {
-  const auto record = recognizer({skipped, 1}, timing_method::layers);
+TEST(timeline_of_rows, has_a_mark_but_no_span_of_a_stage_that_did_not_run) {
+  const auto record = recognizer({skipped, 1, 0}, timing_method::layers);
   const timeline picture(record);
   const auto of_skipped = picture.spans_of(0);
   ASSERT_THAT(of_skipped, SizeIs(1));
@@ -348,7 +357,9 @@ TEST(timeline_of_rows, has_no_span_of_a_stage_that_did_not_run) {
   ASSERT_THAT(marks, SizeIs(3));
   EXPECT_EQ(marks[0].stage, 1U);
   EXPECT_EQ(marks[0].begin, 110'000);
+  EXPECT_EQ(marks[0].what, timeline_span::kind::skip);
   EXPECT_THAT(picture.skipped_in(1), IsEmpty());
+  EXPECT_EQ(picture.skipped_in(2)[0].what, timeline_span::kind::no_rows);
   const auto parts =
       std::ranges::count(picture.spans_of(1), timeline_span::kind::part, &timeline_span::what);
   EXPECT_EQ(parts, 2);  // of the frame's bucket

@@ -47,17 +47,35 @@ run_record simulated_queue::run(std::optional<double> rate, std::int64_t frames,
   record.run.arrival = arrival;
   record.run.rate = rate;
   record.run.frames = frames;
-  double due = 0;
+  record.run.batch_frames = batch_frames;
+  if (batch_wait > 0) record.run.batch_wait = std::llround(batch_wait);
+  std::vector<double> due = {0};
+  for (std::int64_t i = 1; i < frames; ++i) {
+    const double gap = !rate                                    ? 0
+                       : arrival == graphline::arrival::poisson ? exponential(arrivals, 1e9 / *rate)
+                                                                : 1e9 / *rate;
+    due.push_back(due.back() + gap);
+  }
   double free = 0;
-  for (std::int64_t i = 0; i < frames; ++i) {
-    const double begin = std::max(due, free);
+  for (std::size_t first = 0; first < due.size();) {
+    const double slot = free;
+    const auto full = first + static_cast<std::size_t>(batch_frames) - 1;
+    double begin = std::max(due[first] + batch_wait, slot);
+    if (full < due.size()) begin = std::min(begin, std::max(due[full], slot));
+    auto next = first;
+    while (next < due.size() && next <= full && due[next] <= begin) ++next;
     free = begin + (random ? exponential(services, mean_service) : mean_service);
+    free += static_cast<double>(next - first - 1) * more;
     if (noise > 0) free += std::max(-1.0, noise * normal(services)) * mean_service;
-    if (stalls_once && i == stall_at) free += stall;
-    record.frames.push_back({std::llround(due), std::llround(begin), std::llround(free)});
-    if (!rate) continue;
-    due +=
-        arrival == graphline::arrival::poisson ? exponential(arrivals, 1e9 / *rate) : 1e9 / *rate;
+    const auto at = static_cast<std::size_t>(stall_at);
+    if (stalls_once && first <= at && at < next) free += stall;
+    if (batch_frames > 1) {
+      const double ready = std::max(due[first], slot);
+      record.batches.push_back({static_cast<std::int32_t>(next - first), std::llround(ready)});
+    }
+    for (; first < next; ++first) {
+      record.frames.push_back({std::llround(due[first]), std::llround(begin), std::llround(free)});
+    }
   }
   return record;
 }

@@ -11,7 +11,7 @@
 namespace graphline::samples {
 
 /// A queue in virtual time: unlimited length, first in first out, one server, so that queueing
-/// theory gives its exact properties.
+/// theory or, with batches, a long run gives its exact properties.
 struct simulated_queue {
   graphline::arrival arrival = graphline::arrival::constant;
   /// Mean service time in ns. Service times are exponential if `random` is set, else constant.
@@ -19,6 +19,9 @@ struct simulated_queue {
   bool random = false;
   /// Standard deviation of normal noise added to each service, relative to the mean.
   double noise = 0;
+  std::int64_t batch_frames = 1;
+  double batch_wait = 0;  ///< in ns, from the due time of a batch's first frame
+  double more = 0;        ///< service time of each further frame of a batch, in ns
   /// Fraction of runs in which the machine stands still once, for twenty to sixty services.
   double stalls = 0;
 

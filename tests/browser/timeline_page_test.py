@@ -169,6 +169,22 @@ class timeline(harness.SampleCase):
             "  b.y >= stage.y && b.y + b.height <= stage.y + stage.height + .5)")
         self.assertEqual(inside, [True, True])
 
+    def test_marks_a_stage_that_did_not_run(self):
+        self.show(self.page("skips"))
+        marks = ("return [...document.querySelectorAll('svg.timeline .span.time-skipped')]"
+                 ".map((s) => [s.getAttribute('aria-label'), s.getBBox().width])")
+        self.choose(0)
+        self.assertEqual(self.browser.run(marks), [])
+        self.choose(1)
+        labels, widths = zip(*self.browser.run(marks))
+        self.assertEqual(labels, ("recognize, skipped, thread main, at 110.000 us",
+                                  "decode, skipped, thread main, at 120.000 us",
+                                  "notify, skipped, thread main, at 130.000 us"))
+        self.assertTrue(all(2 < width < 5 for width in widths), widths)
+        self.choose(2)
+        self.assertIn("decode, no rows, thread main", self.browser.run(marks)[1][0])
+        self.assertIn("not run", self.browser.text("#timeline .legend"))
+
     def test_shows_the_nearest_frame_where_one_is_not_kept(self):
         self.show(self.page("long"))
         kept = set(self.browser.run(

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -29,7 +30,8 @@ class session_probe : public ::testing::Test {
     spec.run.rate = 1;
     spec.run.warmup = 1;
     spec.run.when_full = when_full_;
-    spec.run.queue = 4;
+    spec.run.queue = std::max<std::int64_t>(4, batch_frames_);
+    spec.run.batch_frames = batch_frames_;
     session s(plan_for_host(spec, registry), *device_);
     return make_session_probe(s, how_, &stop_)({rate, frames, seed, may_cut_off_, {}});
   }
@@ -38,6 +40,7 @@ class session_probe : public ::testing::Test {
   queue_policy when_full_ = queue_policy::block;
   bool may_cut_off_ = true;
   std::int64_t stop_at_ = -1;
+  std::int64_t batch_frames_ = 1;
   stop_request stop_;
   std::unique_ptr<device> device_ = open_host_device(1);
 };
@@ -91,6 +94,13 @@ TEST_F(session_probe, has_all_frames_due_at_once_for_the_closed_loop) {
   const auto frames = run({}, 50).record.frames;
   ASSERT_EQ(frames.size(), 50U);
   EXPECT_LT(frames.back().due - frames.front().due, 1'000'000);
+}
+
+TEST_F(session_probe, runs_many_batches_in_the_closed_loop) {
+  batch_frames_ = 64;
+  const auto record = run({}, 50).record;
+  EXPECT_EQ(record.frames.size(), 12U * 64);
+  EXPECT_EQ(record.run.frames, 12 * 64);
 }
 
 TEST_F(session_probe, keeps_the_closed_loop_busy_where_a_full_queue_drops_frames) {

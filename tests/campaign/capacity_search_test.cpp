@@ -9,6 +9,7 @@
 #include "framework/analysis/experiment/capacity.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "tests/analysis/simulated_queue.hpp"
+#include "tests/run/watched_queue.hpp"
 
 namespace graphline {
 namespace {
@@ -130,6 +131,79 @@ TEST(capacity_search, repeats_runs_in_which_the_machine_stood_still) {
     EXPECT_GE(found.narrow, searches * 9 / 10);
     EXPECT_GE(found.disturbed, searches);
   }
+}
+
+// ---- Batches
+// -------------------------------------------------------------------------------------
+
+/// Batches of up to eight frames take 5 ms and half a millisecond for each frame after the first.
+simulated_queue batches_of_eight(arrival how, double wait) {
+  return {
+      .arrival = how, .mean_service = 5e6, .batch_frames = 8, .batch_wait = wait, .more = 0.5e6};
+}
+
+TEST(simulated_queue, takes_batches_as_a_queue_that_watches_the_clock) {
+  for (const nanoseconds wait : {0, 7, 30, 500}) {
+    for (const nanoseconds gap : {3, 5, 11, 40}) {
+      const simulated_queue queue{.mean_service = 20,
+                                  .batch_frames = 4,
+                                  .batch_wait = static_cast<double>(wait),
+                                  .more = 3};
+      const auto found = queue.run(1e9 / static_cast<double>(gap), 50, 1);
+      std::vector<nanoseconds> arrivals;
+      for (nanoseconds i = 0; i < 50; ++i) arrivals.push_back(i * gap);
+      testing_load::course work;
+      work.work = [](std::size_t, std::size_t count) {
+        return 17 + 3 * static_cast<nanoseconds>(count);
+      };
+      const auto expected =
+          testing_load::watched_queue(50, queue_policy::block, {4, wait}, work).run(arrivals);
+      ASSERT_EQ(found.batches.size(), expected.due.size()) << wait << ' ' << gap;
+      std::size_t frame = 0;
+      for (std::size_t pass = 0; pass < expected.due.size(); ++pass) {
+        EXPECT_EQ(found.batches[pass].ready, expected.ready[pass]);
+        for (const auto due : expected.due[pass]) {
+          EXPECT_EQ(found.frames[frame].due, due);
+          EXPECT_EQ(found.frames[frame++].begin, expected.begun[pass]);
+        }
+      }
+    }
+  }
+}
+
+TEST(capacity_search, interval_holds_the_truth_with_batches) {
+  // The true rates with random arrivals come from a simulation of 40 million frames.
+  struct batch_case {
+    arrival how;
+    double wait;
+    nanoseconds bound;
+    double truth;
+    double within;
+  };
+  for (const auto& [how, wait, bound, truth, within] : {
+           batch_case{arrival::poisson, 0, 11'000'000, 262.17, 0.04},
+           batch_case{arrival::poisson, 100e6, 25'000'000, 832.77, 0.02},
+           batch_case{arrival::constant, 0, 11'000'000, 379.15, 0.02},
+           batch_case{arrival::constant, 100e6, 18'000'000, 941.17, 0.02},
+       }) {
+    const auto queue = batches_of_eight(how, wait);
+    auto settings = settings_for(queue, bound, 0);
+    settings.within = within;
+    const auto found = search_often(queue, settings, truth);
+    EXPECT_GE(found.holding, nearly_all) << truth;
+    EXPECT_NEAR(found.median_point(), 1, 0.01) << truth;
+    EXPECT_EQ(found.disturbed, 0) << truth;
+  }
+}
+
+TEST(capacity_search, ends_when_frames_alone_wait_too_long_for_others) {
+  const auto queue = batches_of_eight(arrival::constant, 100e6);
+  const auto how = settings_for(queue, 12'000'000, 0);
+  const auto record = find_capacity(how, probe_of(queue));
+  EXPECT_EQ(findings_of(summarize(record), how).front().key, "no_rate_held");
+  const double lowest = record.runs.back().rate;  // the first at which frames run alone
+  EXPECT_LT(lowest, 10);
+  EXPECT_GT(4 * lowest, 10);
 }
 
 TEST(capacity_search, goes_on_after_runs_that_it_cut_off) {

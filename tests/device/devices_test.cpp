@@ -56,16 +56,16 @@ backend one_host() {
 template <class E>
 std::string refusal(const device_list& devices, const std::string& name) {
   try {
-    return "resolved to " + devices.resolve({.name = name});
+    return "resolved to " + devices.resolve({.name = name}).backend;
   } catch (const E& e) {
     return e.what();
   }
 }
 
 TEST(device_list, auto_is_the_best_there_is) {
-  EXPECT_EQ(device_list({two_gpus(), one_host()}).resolve({}), "cuda");
-  EXPECT_EQ(device_list({no_gpu(), one_host()}).resolve({}), "host");
-  EXPECT_EQ(device_list({one_host()}).resolve({}), "host");
+  EXPECT_EQ(device_list({two_gpus(), one_host()}).resolve({}).backend, "cuda");
+  EXPECT_EQ(device_list({no_gpu(), one_host()}).resolve({}).backend, "host");
+  EXPECT_EQ(device_list({one_host()}).resolve({}).backend, "host");
 }
 
 TEST(device_list, auto_says_why_when_there_is_nothing) {
@@ -76,9 +76,11 @@ TEST(device_list, auto_says_why_when_there_is_nothing) {
 
 TEST(device_list, finds_a_device_by_name_and_number) {
   const device_list devices({two_gpus(), one_host()});
-  EXPECT_EQ(devices.resolve({.name = "host"}), "host");
-  EXPECT_EQ(devices.resolve({.name = "cuda"}), "cuda");
-  EXPECT_EQ(devices.resolve({.name = "cuda:1"}), "cuda");
+  EXPECT_EQ(devices.resolve({.name = "host"}).backend, "host");
+  EXPECT_EQ(devices.resolve({.name = "cuda"}).backend, "cuda");
+  EXPECT_EQ(devices.resolve({.name = "cuda:1"}).backend, "cuda");
+  EXPECT_EQ(devices.resolve({.name = "cuda"}).name, "Big GPU");
+  EXPECT_EQ(devices.resolve({.name = "cuda:1"}).name, "Small GPU");
 }
 
 TEST(device_list, opens_the_device_it_resolved) {

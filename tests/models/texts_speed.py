@@ -50,7 +50,9 @@ def run(pipeline, folder, work, strategy, in_flight):
                     "--strategy", strategy, "--in-flight", str(in_flight), "--timing", "none",
                     "--json", result], check=True, stdout=subprocess.DEVNULL)
     written = json.loads(result.read_text())
-    return written["end_to_end"]["mean"] if in_flight == 1 else 1000 / written["throughput"]["value"]
+    if in_flight == 1:
+        return written["end_to_end"]["mean"]
+    return 1000 / written["throughput"]["value"]
 
 
 def reference_pass(engine, pictures):

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -174,6 +175,25 @@ TEST(decisions, accept_a_reader_that_takes_the_count_as_well) {
                              .rows("n")
                              .add("all", "work", {"some", "n"}));
   EXPECT_FALSE(stage_of(p, "all").decided_per_frame());
+}
+
+TEST(decisions, are_refused_in_the_graph_of_a_frame_for_a_device_without_switches) {
+  decision_builder b;
+  b.add("n", "count", {}).add("some", "row_gpu", {"x"}).rows("n");
+  b.spec.run.graphs = graph_mode::frame;
+  const auto said = [&](const plan_target& target) {
+    diagnostics out;
+    make_plan(b.spec, lasting_registry(), target, out);
+    return out.render();
+  };
+  b.spec.run_places.section = {std::make_shared<source_text>("p.yaml", ""), 9, 1};
+  const std::string refused =
+      "error: stage 'some' depends on the frame, which graphs: frame supports only with a driver "
+      "for CUDA 12.8 or later; use graphs: stage";
+  EXPECT_EQ(said({.selects = false}), "p.yaml:9:1: " + refused);
+  b.spec.run_places.each["graphs"] = {std::make_shared<source_text>("--graphs frame", "")};
+  EXPECT_EQ(said({.selects = false}), "--graphs frame: " + refused);
+  EXPECT_EQ(said({.selects = true}), "");
 }
 
 TEST(decisions, count_a_number_per_frame_in_the_record) {

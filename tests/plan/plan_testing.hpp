@@ -250,7 +250,8 @@ inline std::vector<std::string> errors_of(const spec_builder& b, const plan_targ
 }
 
 /// Adds `count` and `gpu_count` (any inputs; write int64 [1]), `row_work` and `row_gpu` (any
-/// inputs; rows are independent), and `row_eight` (device; claims so, but always writes 8 rows).
+/// inputs; rows are independent), `row_eight` (device; claims so, but always writes 8 rows) and
+/// `row_sum` (device; claims so, but combines 2 to `most` rows).
 inline void add_row_kinds(stage_registry& registry) {
   for (const side on : {side::cpu, side::device}) {
     stage_kind count = plain_kind(on == side::cpu ? "count" : "gpu_count", on);
@@ -273,6 +274,21 @@ inline void add_row_kinds(stage_registry& registry) {
     return result;
   };
   registry.add(std::move(eight));
+
+  stage_kind sum = same_kind("row_sum", side::device);
+  sum.inputs[0].rows = sum.outputs[0].rows = true;
+  sum.parameters = {
+      {.name = "most", .type = parameter_type::integer, .help = "Rows.", .default_value = "8"}};
+  sum.prepare = [](const arguments& values, std::span<const tensor_type> inputs, diagnostics&) {
+    prepared_stage result = makes_nothing(side::device);
+    result.outputs = {inputs[0]};
+    const std::int64_t rows = inputs[0].shape[0];
+    if (rows > 1 && rows <= values.integer("most")) {
+      result.combined_rows = "layer 'sum' combines or reorders rows";
+    }
+    return result;
+  };
+  registry.add(std::move(sum));
 }
 
 /// A registry that outlives every plan of a test program.

@@ -102,6 +102,12 @@ class drawing : public record_counts {
       if constexpr (std::same_as<T, graph_node>) nodes = list.size();
     }
   }
+  void draw(stage_record& item, const number_range&) {
+    fields(*this, item);
+    std::int64_t before = 0;
+    for (auto& bucket : item.buckets) before = bucket.rows = before + 1 + bucket.rows % 1000;
+    if (before > 0) item.capacity = before;
+  }
   void draw(run_record& item, const number_range&) {
     stages = nodes = 0;
     fields(*this, item);

@@ -13,6 +13,7 @@
 #include "framework/run/execute/session.hpp"
 #include "tests/run/decided_pipelines.hpp"
 #include "tests/run/test_kinds.hpp"
+#include "tests/run/watched_device.hpp"
 
 namespace graphline {
 namespace {
@@ -82,6 +83,30 @@ class falling_count final : public cpu_stage {
  public:
   void run(const cpu_call& call) override { *call.outputs[0].as<std::int64_t>() = 3 - call.frame; }
 };
+
+TEST(decisions, need_switches_in_the_graph_of_a_frame_for_a_device_stage) {
+  const auto registry = make_host_registry();
+  testing_kinds::watched_device without(open_host_device(1));
+  without.stated.selects = false;
+  const auto failure_of = [&](const char* reader, graph_mode graphs) -> std::string {
+    pipeline_spec spec;
+    spec.name = {"choosing"};
+    spec.inputs.push_back({.name = {"x"}, .type = {{most_rows, columns}, dtype::int64}});
+    add_stage(spec, "count", "cpu_number", {}, 1);
+    add_stage(spec, "some", reader, {"x"}, 1).rows = {"count"};
+    spec.run.graphs = graphs;
+    try {
+      session(plan_for_host(spec, registry), without).run();
+    } catch (const input_error& refused) {
+      return refused.what();
+    }
+    return "none";
+  };
+  EXPECT_THAT(failure_of("table", graph_mode::frame),
+              testing::StartsWith("stage 'some' depends on the frame"));
+  EXPECT_EQ(failure_of("table", graph_mode::stage), "none");
+  EXPECT_EQ(failure_of("cpu_table", graph_mode::frame), "none");
+}
 
 TEST(decisions, end_the_run_at_a_negative_number_of_rows) {
   auto registry = make_host_registry();

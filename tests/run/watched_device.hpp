@@ -16,9 +16,12 @@ namespace graphline::testing_kinds {
 /// profiling and clock checks. Its clock is as wrong as it is told to be.
 class watched_device final : public device {
  public:
-  explicit watched_device(std::unique_ptr<device> inner) : inner_(std::move(inner)) {}
+  explicit watched_device(std::unique_ptr<device> inner)
+      : stated(inner->properties()), inner_(std::move(inner)) {}
 
-  const device_properties& properties() const noexcept override { return inner_->properties(); }
+  device_properties stated;
+
+  const device_properties& properties() const noexcept override { return stated; }
   memory allocate(std::size_t bytes) override { return inner_->allocate(bytes); }
   memory allocate_pinned(std::size_t bytes) override { return inner_->allocate_pinned(bytes); }
   memory_usage usage() const noexcept override { return inner_->usage(); }

@@ -7,6 +7,10 @@
 #include <filesystem>
 #include <numeric>
 
+#include "framework/plan/planner.hpp"
+#include "framework/spec/pipeline_reader.hpp"
+#include "framework/spec/yaml_reader.hpp"
+#include "stages/builtin.hpp"
 #include "stages/kinds.hpp"
 #include "stages/nn/definition/definition.hpp"
 #include "stages/nn/weights/network_weights.hpp"
@@ -18,6 +22,7 @@ namespace graphline::test {
 namespace {
 
 using testing::Each;
+using testing::HasSubstr;
 
 // For another number of rows, oneDNN may choose another implementation, which adds in another
 // order.
@@ -124,6 +129,47 @@ TEST(rows, are_those_of_an_onnx_model_that_leaves_the_first_extent_open) {
   EXPECT_TRUE(open.inputs.at(0).rows && open.outputs.at(0).rows);
   const stage_ports fixed = ports_of("/tests/stages/nn/onnx/transformers/vit/model.onnx");
   EXPECT_FALSE(fixed.inputs.at(0).rows || fixed.outputs.at(0).rows);
+}
+
+TEST(rows, of_the_networks_of_all_pipelines_are_independent) {
+  const std::filesystem::path folder = GRAPHLINE_SOURCE_DIR "/pipelines";
+  const stage_registry kinds = builtin_stages();
+  int networks = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.path().extension() != ".yaml") continue;
+    const auto source = read_source(file.path());
+    diagnostics out;
+    pipeline_spec spec = read_pipeline(source, {.set = {{"batch", "3"}}}, out);
+    if (out.has_errors()) spec = read_pipeline(source, {}, out = {});  // has no such parameter
+    const plan p = make_plan(spec, kinds, {}, out);
+    if (out.has_errors()) continue;  // without the models that tools/setup/models downloads
+    for (const planned_stage& stage : p.stages) {
+      if (stage.kind->name != "network" && stage.kind->name != "onnx") continue;
+      std::vector<tensor_type> inputs;
+      for (const tensor_type& type : stage.config.inputs) inputs.push_back(first_rows(type, 3));
+      const prepared_stage three = prepare(*stage.kind, stage.config.arguments, inputs, out);
+      EXPECT_FALSE(out.has_errors()) << out.render();
+      EXPECT_EQ(three.combined_rows, "") << file.path() << ' ' << stage.name;
+      ++networks;
+    }
+  }
+  EXPECT_GE(networks, 15);
+}
+
+TEST(rows, of_models_are_independent_unless_they_are_steps) {
+  const std::string models = GRAPHLINE_SOURCE_DIR "/build/models/";
+  if (!std::filesystem::exists(models)) GTEST_SKIP() << "tools/setup/models downloads " << models;
+  const auto said = [&](const std::string& model, const std::vector<tensor_type>& inputs) {
+    return prepare(onnx_kind(), "{model: '" + models + model + ".onnx'}", inputs).combined_rows;
+  };
+  EXPECT_EQ(said("ppocr_v4/detect", {floats({3, 3, 64, 96})}), "");
+  EXPECT_EQ(said("ppocr_v4/orient", {floats({3, 3, 48, 192})}), "");
+  EXPECT_EQ(said("ppocr_v4/recognize", {floats({3, 3, 48, 320})}), "");
+  EXPECT_EQ(said("magika/classify", {{{3, 2048}, dtype::int32}}), "");
+  EXPECT_EQ(said("nudenet/detect", {floats({3, 3, 320, 320})}), "");
+  EXPECT_THAT(
+      said("silero_vad/sequence", {floats({32, 576}), floats({1, 1, 128}), floats({1, 1, 128})}),
+      HasSubstr("combines or reorders rows"));
 }
 
 TEST(rows, of_a_product_are_independent) {

@@ -108,14 +108,8 @@ store_opening opening_of(const compare_arguments& given) {
 
 /// Returns the device memory for all pipelines together, in bytes; 0 if unknown.
 std::uint64_t memory_budget(const std::string& device) {
-  for (const auto& backend : builtin_devices().backends()) {
-    if (backend.name != builtin_devices().resolve({device, 0})) continue;
-    std::string reason;
-    const auto found = backend.list(reason);
-    // Keeps half for pinned memory, libraries and other programs.
-    if (!found.empty()) return found.front().memory_bytes.value_or(0) / 2;
-  }
-  return 0;
+  // Keeps half for pinned memory, libraries and other programs.
+  return builtin_devices().resolve({device, 0}).memory_bytes.value_or(0) / 2;
 }
 
 /// The devices of an experiment, opened on first use. On `host`, there is a device for each number
@@ -125,7 +119,7 @@ class device_set {
   explicit device_set(std::string name) : name_(std::move(name)) {}
 
   device& operator()(const plan& p) {
-    const bool on_host = builtin_devices().resolve({name_, 0}) == "host";
+    const bool on_host = builtin_devices().resolve({name_, 0}).backend == "host";
     auto& slot = open_[on_host ? host_threads(p) : 0];
     if (slot == nullptr) slot = builtin_devices().open({name_, static_cast<int>(p.run.threads)});
     return *slot;

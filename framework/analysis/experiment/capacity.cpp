@@ -38,15 +38,18 @@ std::size_t skipped_frames(const run_record& record) {
 bool keeps_growing(const capacity_run& run) {
   constexpr std::size_t parts = 4;
   const auto& frames = run.record.frames;
-  const std::size_t length = frames.size() / parts;
+  const run_passes passes(run.record);
+  const std::size_t length = passes.size() / parts;
   if (length < 5) return false;
   const double least = 1e9 / run.rate / 20;
   double before = 0;
   double iqr_before = 0;  // interquartile range of the waits in the previous quarter
   for (std::size_t part = 0; part < parts; ++part) {
     std::vector<nanoseconds> waits;
-    for (std::size_t i = part * length; i < (part + 1) * length; ++i) {
-      waits.push_back(frames[i].begin - frames[i].due);
+    for (std::size_t pass = part * length; pass < (part + 1) * length; ++pass) {
+      // The last frame of a batch waits only for a free slot.
+      const auto& last = frames[passes.first_frame(pass) + passes.frames_in(pass) - 1];
+      waits.push_back(last.begin - last.due);
     }
     const auto all = *distribution::of(std::move(waits));
     const auto at = [&](double p) {
@@ -60,18 +63,43 @@ bool keeps_growing(const capacity_run& run) {
   return true;
 }
 
-double mean_own_time(const run_record& record) {
-  const auto& frames = record.frames;
+std::map<std::size_t, own_time> own_times_of(const run_record& record) {
+  const auto full = static_cast<std::size_t>(record.run.batch_frames);
   const auto slots = slots_of(record);
   const run_passes passes(record);
-  double sum = 0;
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    auto free = frames[i].due;
-    const auto pass = passes.of(i);
-    if (pass >= slots) free = std::max(free, passes[pass - slots].end);
-    sum += static_cast<double>(frames[i].end - free);
+  std::map<std::size_t, own_time> result;
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    const auto count = passes.frames_in(pass);
+    auto begin = count < full ? passes[pass].due + record.run.batch_wait.value_or(0)
+                              : record.frames[passes.first_frame(pass) + count - 1].due;
+    if (pass >= slots) begin = std::max(begin, passes[pass - slots].end);
+    auto& own = result[count];
+    own.sum += static_cast<double>(passes[pass].end - begin);
+    ++own.passes;
   }
-  return frames.empty() ? 0 : sum / static_cast<double>(frames.size());
+  return result;
+}
+
+/// Returns the own time of each run, relative to the same numbers of batches of each size with the
+/// median over the runs.
+std::vector<double> relative_own_times(std::span<const capacity_run_summary* const> runs) {
+  std::map<std::size_t, std::vector<double>> means;
+  for (const auto* run : runs) {
+    for (const auto& [frames, own] : run->own_times) means[frames].push_back(own.mean());
+  }
+  std::map<std::size_t, double> usual;
+  for (auto& [frames, of_runs] : means) usual[frames] = median_of(std::move(of_runs));
+  std::vector<double> result;
+  for (const auto* run : runs) {
+    double sum = 0;
+    double expected = 0;
+    for (const auto& [frames, own] : run->own_times) {
+      sum += own.sum;
+      expected += static_cast<double>(own.passes) * usual[frames];
+    }
+    result.push_back(expected > 0 ? sum / expected : 1);
+  }
+  return result;
 }
 
 struct pooled_run {
@@ -86,11 +114,17 @@ std::vector<pooled_run> undisturbed(const capacity_settings& how,
                                     capacity_estimate& to) {
   constexpr std::size_t least_to_compare = 5;
   constexpr double scale = 1.4826;  // standard deviation / median absolute deviation
-  std::vector<double> own;
+  std::vector<std::size_t> counted;
+  std::vector<const capacity_run_summary*> of_counted;
+  to.disturbed.assign(runs.size(), false);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const bool counts = runs[i].pooled && is_complete(runs[i]) && !stood_still(runs[i].record);
-    if (counts) own.push_back(summaries[i].own_time);
+    if (!is_complete(runs[i])) continue;
+    to.disturbed[i] = stood_still(runs[i].record);
+    if (!runs[i].pooled || to.disturbed[i]) continue;
+    counted.push_back(i);
+    of_counted.push_back(&summaries[i]);
   }
+  const auto own = relative_own_times(of_counted);
   double limit = std::numeric_limits<double>::infinity();
   if (own.size() >= least_to_compare) {
     const double center = median_of(own);
@@ -103,12 +137,10 @@ std::vector<pooled_run> undisturbed(const capacity_settings& how,
     if (to.unsteady) limit = std::numeric_limits<double>::infinity();
   }
   std::vector<pooled_run> left;
-  to.disturbed.assign(runs.size(), false);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (!is_complete(runs[i])) continue;
-    const bool slow = runs[i].pooled && summaries[i].own_time > limit;
-    to.disturbed[i] = slow || stood_still(runs[i].record);
-    if (runs[i].pooled && !to.disturbed[i]) left.push_back({&runs[i], &summaries[i]});
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    const auto run = counted[i];
+    to.disturbed[run] = own[i] > limit;
+    if (!to.disturbed[run]) left.push_back({&runs[run], &summaries[run]});
   }
   return left;
 }
@@ -256,8 +288,10 @@ void estimate_random_arrivals(const capacity_settings& how, std::optional<double
   // determine the slope, but also close, because the relation is only locally linear.
   const double steepness = compare.steepness(rate);
   const double half = to.width() ? *to.width() / 2 : 1;
+  // Batches resemble the reference less, and their relation bends sooner.
+  const double most = runs.front().run->record.run.batch_frames > 1 ? 0.06 : 0.3;
   const double apart =
-      std::min(std::clamp(2 * half, std::log(1.25) / steepness, std::log(2.5) / steepness), 0.3);
+      std::min(std::clamp(2 * half, std::log(1.25) / steepness, std::log(2.5) / steepness), most);
   to.next = std::min(rate * std::exp(runs.size() % 2 == 0 ? apart : -apart), highest);
   for (const auto& [run, summary] : runs) {
     if (std::abs(std::log(run->rate / to.next)) < apart / 2) to.next = run->rate;
@@ -327,7 +361,7 @@ capacity_run_summary summarize(const capacity_run& run, const capacity_settings&
   result.growing = how.arrival == arrival::constant && keeps_growing(run);
   constexpr double rounding = 1e-9;
   result.held = result.late <= 1 - how.percentile + rounding && !result.growing;
-  result.own_time = mean_own_time(run.record);
+  result.own_times = own_times_of(run.record);
   return result;
 }
 
@@ -349,16 +383,24 @@ capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<
 
 namespace {
 
-/// Returns the times from begin to end of frames that overlapped no other frame and no standstill.
-std::vector<nanoseconds> times_alone(const run_record& record) {
-  std::vector<nanoseconds> times;
+struct frame_times {
+  std::vector<nanoseconds> from_begin;
+  std::vector<nanoseconds> from_due;  ///< of frames that found a free slot
+};
+
+/// Returns the times to the end of frames that overlapped no other frame and no standstill.
+frame_times times_alone(const run_record& record) {
+  frame_times times;
   const auto held_up = frames_held_up(record);
   nanoseconds ended = 0;  // latest end of the previous frames
   for (std::size_t i = 0; i < record.frames.size(); ++i) {
     const auto& frame = record.frames[i];
     const bool after = i == 0 || frame.begin >= ended;
     const bool before = i + 1 == record.frames.size() || record.frames[i + 1].begin >= frame.end;
-    if (after && before && !held_up.contains(i)) times.push_back(frame.end - frame.begin);
+    if (after && before && !held_up.contains(i)) {
+      times.from_begin.push_back(frame.end - frame.begin);
+      if (frame.due >= ended) times.from_due.push_back(frame.end - frame.due);
+    }
     ended = std::max(ended, frame.end);
   }
   return times;
@@ -450,7 +492,8 @@ std::optional<finding> failures_below(const capacity_summary& summary,
   return made.with("failed", failed)
       .with("runs", runs)
       .with("below", below, unit::frames_per_second)
-      .with("lowest", lowest, unit::frames_per_second);
+      .with("lowest", lowest, unit::frames_per_second)
+      .with("batch_wait", summary.batch_wait, unit::duration);
 }
 
 finding nothing_found(const capacity_summary& summary, const capacity_settings& how) {
@@ -474,27 +517,50 @@ finding nothing_found(const capacity_summary& summary, const capacity_settings& 
     if (held_in_all(probe)) held = std::max(held.value_or(0), probe.rate);
   }
   if (held) return found("search_ended_early", how).with("held", *held, unit::frames_per_second);
-  return found("no_rate_held", how).with("lowest", lowest->rate, unit::frames_per_second);
+  auto made = found("no_rate_held", how).with("lowest", lowest->rate, unit::frames_per_second);
+  if (summary.waiting.verdict == bound_verdict::fails) {
+    made.with("wait", summary.batch_wait, unit::duration);
+  }
+  return made;
 }
 
 }  // namespace
 
-std::int64_t frames_for_queue(const capacity_settings& how, double closed_loop) {
-  if (how.arrival != arrival::poisson) return 0;
-  const double within_bound = closed_loop * 1e-9 * static_cast<double>(how.bound);
-  return std::llround(std::min(4 * within_bound * within_bound, 1e9));
+std::int64_t frames_for_queue(const capacity_settings& how, double closed_loop,
+                              std::int64_t batch_frames) {
+  constexpr std::int64_t least_batches = 40;
+  const auto batches = batch_frames > 1 ? least_batches * batch_frames : 0;
+  if (how.arrival != arrival::poisson) return batches;
+  const double within_bound = std::max(0.0, closed_loop * 1e-9 * static_cast<double>(how.bound) -
+                                                static_cast<double>(batch_frames - 1));
+  const double relaxed = std::min(4 * within_bound * within_bound, 1e9);
+  return std::max<std::int64_t>(batches, std::llround(relaxed));
 }
 
 capacity_summary summarize(const capacity_record& record) {
   capacity_summary result;
-  result.closed_loop = summarize(record.closed_loop).throughput;
+  const auto& first = record.closed_loop;
+  result.closed_loop = summarize(first).throughput;
+  result.batch_frames = first.run.batch_frames;
   std::vector<capacity_run_summary> runs;
-  std::vector<std::vector<nanoseconds>> alone = {times_alone(record.closed_loop)};
+  std::vector<std::vector<nanoseconds>> alone;
+  std::vector<std::vector<nanoseconds>> waiting;
+  const auto add_alone = [&](const run_record& run) {
+    auto times = times_alone(run);
+    alone.push_back(std::move(times.from_begin));
+    waiting.push_back(std::move(times.from_due));
+  };
+  add_alone(first);
   for (const auto& run : record.runs) {
     runs.push_back(summarize(run, record.how));
-    alone.push_back(times_alone(run.record));
+    add_alone(run.record);
   }
   result.alone = check_bound(alone, record.how.percentile, record.how.bound);
+  if (const auto batches = batches_of(first); batches && first.run.batch_wait) {
+    result.waiting = check_bound(waiting, record.how.percentile, record.how.bound);
+    const auto full = batches->sizes.back().times->median();
+    if (*first.run.batch_wait + full > record.how.bound) result.batch_wait = first.run.batch_wait;
+  }
   result.estimate = estimate_capacity(record.how, result.closed_loop, record.runs, runs);
   result.warning = disturbance_finding(record.conditions, record.closed_loop);
   result.probes = probes_of(record, runs, result.estimate.disturbed);
@@ -513,11 +579,14 @@ std::vector<finding> findings_of(const capacity_summary& summary, const capacity
     list.push_back(found("runs_disturbed", how).with("runs", left_out));
   }
   if (auto failures = failures_below(summary, how)) list.push_back(std::move(*failures));
+  if (summary.batch_wait) {
+    list.push_back(found("low_rates_wait", how).with("wait", summary.batch_wait, unit::duration));
+  }
   if (!summary.closed_loop) return list;
   list.push_back(found("share_of_closed_loop", how)
                      .with("share", *estimate.rate / *summary.closed_loop, unit::share)
                      .with("closed_loop", *summary.closed_loop, unit::frames_per_second));
-  const auto needed = frames_for_queue(how, *summary.closed_loop);
+  const auto needed = frames_for_queue(how, *summary.closed_loop, summary.batch_frames);
   if (how.frames < needed) {
     list.push_back(found("runs_too_short", how).with("frames", how.frames).with("needed", needed));
   }

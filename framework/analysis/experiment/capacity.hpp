@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,20 +13,29 @@
 
 namespace graphline {
 
+/// Total time in ns from when passes could begin until they ended. A pass could begin when a slot
+/// was free and its batch was full or had waited for `batch_wait`.
+struct own_time {
+  double sum = 0;
+  std::size_t passes = 0;
+
+  double mean() const noexcept { return sum / static_cast<double>(passes); }
+};
+
 /// Summary of a run at one rate. Excludes the first tenth of the frames, because the queue starts
 /// empty and is shorter than in the steady state.
 struct capacity_run_summary {
   std::vector<nanoseconds> times;  ///< each frame's time from due to end; `never` if not complete
   double late = 0;                 ///< fraction of `times` above the bound
   bool growing = false;            ///< the queue kept growing; see `held`
-  /// Mean time in ns from when a frame is due and its slot is free until the frame ends. Includes
-  /// the first tenth of the frames.
-  double own_time = 0;
+  /// By the number of frames of a pass. Includes the first tenth of the frames.
+  std::map<std::size_t, own_time> own_times;
 
   /// True if the run met the bound, which requires that the percentile allows the fraction of late
   /// frames and that `growing` is false. `growing` is true at a constant rate if the median queue
   /// wait rises from each quarter of the run to the next. Each rise must be at least a twentieth of
-  /// the frame interval and at least the interquartile range of either quarter.
+  /// the frame interval and at least the interquartile range of either quarter. Of a batch, the
+  /// wait of the last frame counts.
   bool held = false;
 };
 
@@ -56,10 +66,10 @@ struct capacity_estimate {
 /// Estimates the capacity from the runs with `pooled` set.
 ///
 /// Excludes disturbed runs, in which the process stood still or frames were slow. Frames were slow
-/// if their mean own time exceeds the median over all runs by more than five robust standard
-/// deviations (1.4826 times the median absolute deviation: Rousseeuw and Croux, 1993) and by more
-/// than half of `within`. If more than two fifths of the runs are slow, these are normal for the
-/// pipeline and count.
+/// if their own time exceeds the median over all runs, which is taken for each size of batch, by
+/// more than five robust standard deviations (1.4826 times the median absolute deviation: Rousseeuw
+/// and Croux, 1993) and by more than half of `within`. If more than two fifths of the runs are
+/// slow, these are normal for the pipeline and count.
 ///
 /// `poisson`: the number of late frames depends mainly on the arrival times, which are known. Each
 /// run is therefore compared with a `reference_queue` that has the same arrivals and the closed
@@ -97,19 +107,27 @@ struct probe_summary {
   bound_check times;              ///< times from due to end; `never` if dropped or overdue
 };
 
-/// Returns how many frames a `poisson` run needs to represent the steady state: 4 B^2, or 0 for a
-/// constant rate. B is the number of frames that the closed loop completes within the bound. By the
-/// heavy-traffic limit of M/D/1 (Kingman 1962), the percentile meets the bound at a load of about 1
-/// - 1.5/B. The relaxation time of the queue is then of the order of B^2 frames.
-std::int64_t frames_for_queue(const capacity_settings& how, double closed_loop);
+/// Returns how many frames a run needs to represent the steady state: at least 40 full batches and,
+/// with `poisson`, at least 4 B^2; 0 for a constant rate without batches. B is the number of frames
+/// that the closed loop completes within the bound, without the other frames of a full batch. By
+/// the heavy-traffic limit of M/D/1 (Kingman 1962), the percentile meets the bound at a load of
+/// about 1 - 1.5/B. The relaxation time of the queue is then of the order of B^2 frames.
+std::int64_t frames_for_queue(const capacity_settings& how, double closed_loop,
+                              std::int64_t batch_frames = 1);
 
 struct capacity_summary {
   std::optional<double> closed_loop;  ///< frames per second of the closed loop
   std::vector<probe_summary> probes;  ///< in the order in which they began
   capacity_estimate estimate;
   /// Check of the times from begin to end of frames that ran alone, without queueing. If the check
-  /// fails, no rate can meet the bound.
+  /// fails, no rate can meet the bound, because a batch takes at least as long as one frame.
   bound_check alone;
+  std::int64_t batch_frames = 1;  ///< maximum number of frames that run together
+  /// With `batch_wait`: check of the times from due to end of frames that found a free slot and ran
+  /// alone. If the check fails, lower rates miss the bound too.
+  bound_check waiting;
+  /// Set if this wait and a full batch together exceed the bound, so that low rates may miss it.
+  std::optional<nanoseconds> batch_wait;
   std::optional<finding> warning;  ///< disturbances of the machine
 };
 

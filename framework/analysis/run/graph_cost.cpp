@@ -81,6 +81,10 @@ std::optional<graph_cost_summary> graph_cost_of(const run_record& record) {
     summary.nodes += graph.nodes.size();
     summary.capture += graph.capture;
     summary.instantiate += graph.instantiate;
+    if (graph.rows > 0) {
+      ++summary.bucket_graphs;
+      summary.bucket_setup += graph.capture + graph.instantiate;
+    }
     const auto later = median_of_repetitions(graph.later_launch);
     if (!later) summary.first_launch.reset();
     if (summary.first_launch) {

@@ -19,6 +19,8 @@ struct graph_cost_summary {
   std::size_t nodes = 0;
   nanoseconds capture = 0;
   nanoseconds instantiate = 0;
+  std::size_t bucket_graphs = 0;  ///< graphs of buckets
+  nanoseconds bucket_setup = 0;   ///< to capture and instantiate these graphs
   /// Time by which first launches exceeded later launches; empty with too few later launches.
   std::optional<nanoseconds> first_launch;
 

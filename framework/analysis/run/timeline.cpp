@@ -150,7 +150,9 @@ std::vector<timeline_span> timeline::skipped_in(std::size_t pass) const {
     const auto& stamps = threaded ? host_stamps(stage) : stage.device;
     const std::size_t lane = threaded ? lane_of_thread_[stage.threads[pass]] : lane_of_stage_[i];
     if (lane == no_lane || pass >= stamps.size()) continue;
-    spans.push_back({host_kind(stage), lane, i, 0, stamps[pass].begin, stamps[pass].begin});
+    const bool skip = stage.rows[pass] == skipped;
+    spans.push_back({skip ? timeline_span::kind::skip : timeline_span::kind::no_rows, lane, i, 0,
+                     stamps[pass].begin, stamps[pass].begin});
   }
   return spans;
 }

@@ -30,6 +30,8 @@ struct timeline_span {
     device,  ///< execution of a device stage: busy time if reported, else between its events
     copy,    ///< a copy on the device; same times as `device`
     part,
+    skip,     ///< of length 0: the host decided that a pass does not run a stage
+    no_rows,  ///< the same, because the pass has 0 rows
   };
   kind what = kind::cpu;
   std::size_t lane = 0;              ///< index into `lanes()`
@@ -44,10 +46,11 @@ inline constexpr word<timeline_lane::kind> timeline_lane_words[] = {
     {"stream", timeline_lane::kind::stream},
     {"copies", timeline_lane::kind::copies}};
 inline constexpr word<timeline_span::kind> timeline_span_words[] = {
-    {"cpu", timeline_span::kind::cpu},       {"launch", timeline_span::kind::launch},
-    {"synced", timeline_span::kind::synced}, {"held", timeline_span::kind::held},
-    {"device", timeline_span::kind::device}, {"copy", timeline_span::kind::copy},
-    {"part", timeline_span::kind::part}};
+    {"cpu", timeline_span::kind::cpu},        {"launch", timeline_span::kind::launch},
+    {"synced", timeline_span::kind::synced},  {"held", timeline_span::kind::held},
+    {"device", timeline_span::kind::device},  {"copy", timeline_span::kind::copy},
+    {"part", timeline_span::kind::part},      {"skip", timeline_span::kind::skip},
+    {"no_rows", timeline_span::kind::no_rows}};
 template <>
 struct words_of<timeline_lane::kind> {
   static constexpr const auto& table = timeline_lane_words;

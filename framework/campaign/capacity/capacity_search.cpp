@@ -18,6 +18,7 @@ constexpr double most_rate = 1e6;     // frame/s
 constexpr double near =
     1.25;  // largest ratio of the lowest rate that missed the bound to the highest that met it
 constexpr std::int64_t closed_frames = 240;
+constexpr std::int64_t closed_batches = 12;  // at least; the last may be smaller
 constexpr int most_raises = 10;
 constexpr std::size_t most_pooled = 40;
 constexpr std::size_t most_repeated = 14;  // disturbed runs among the pooled runs
@@ -52,15 +53,22 @@ class capacity_search {
     if (ended(record_.closed_loop)) return std::nullopt;
     const auto throughput = summarize(record_).closed_loop;
     if (throughput && how().frames == 0) {
-      record_.how.frames = usual_capacity_frames(how(), *throughput);
+      record_.how.frames =
+          usual_capacity_frames(how(), *throughput, record_.closed_loop.run.batch_frames);
     }
     return throughput;
   }
 
-  /// Finds a rate that meets the bound. Returns false if no rate does or the search ends.
+  /// Finds a rate that meets the bound. Returns false if no rate does or the search ends. Tries
+  /// high rates first if frames may wait too long for others of their batch at low rates.
   bool find_any() {
-    for (double rate = ceiling_ / 2; rate > lowest_part * ceiling_; rate /= 4) {
-      if (summarize(record_).alone.verdict == bound_verdict::fails) return false;
+    const double half = ceiling_ / 2;
+    const bool waits = summarize(record_).batch_wait.has_value();
+    for (double rate = waits ? 0.9 * ceiling_ : half; rate > lowest_part * ceiling_;
+         rate /= rate > half ? near : 4) {
+      const auto known = summarize(record_);
+      if (known.alone.verdict == bound_verdict::fails) return false;
+      if (known.waiting.verdict == bound_verdict::fails) return false;
       const auto held = holds(rate);
       if (!held) return false;
       if (*held) return true;
@@ -181,12 +189,13 @@ std::int64_t least_capacity_frames(double percentile) {
   return frames;
 }
 
-std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop) {
+std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop,
+                                   std::int64_t batch_frames) {
   constexpr double longest_run = 30;  // seconds, for the queue
   constexpr double least_run = 1;  // seconds; in shorter runs, one hitch of the machine dominates
   constexpr double most_for_that = 20'000;  // frames
   const std::int64_t beyond = std::llround(12 / (1 - how.percentile));
-  const auto queue = std::min(frames_for_queue(how, closed_loop),
+  const auto queue = std::min(frames_for_queue(how, closed_loop, batch_frames),
                               static_cast<std::int64_t>(longest_run * closed_loop));
   const auto second = static_cast<std::int64_t>(std::min(least_run * closed_loop, most_for_that));
   return std::max({std::int64_t{100}, beyond, queue, second});
@@ -253,6 +262,8 @@ class session_probe {
     // a rate just high enough to keep the queue from emptying.
     for (int attempt = 0; attempt < 2; ++attempt) {
       auto options = options_for(request, rate);
+      const auto together = session_.planned().run.batch_frames;
+      if (together > 1) options.frames = std::max(request.frames, closed_batches * together);
       options.stop = stop_;
       options.on_progress = request.on_progress;
       run.record = session_.run(options);

@@ -47,12 +47,14 @@ std::int64_t least_capacity_frames(double percentile);
 /// beyond the percentile. If the closed loop's throughput is known (`closed_loop`, in frame/s):
 /// - at least one second of frames or 20,000, whichever is less;
 /// - at least `frames_for_queue` or 30 seconds of frames, whichever is less.
-std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop = 0);
+std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop = 0,
+                                   std::int64_t batch_frames = 1);
 
 /// Searches for the highest rate at which the percentile meets the bound:
 /// - A closed loop measures the throughput and, unless `how` sets it, the number of frames per run.
-/// - Single runs start at half that throughput. They end when the lowest rate that missed the bound
-///   is at most 25 % above a rate that met it.
+/// - Single runs start at half that throughput, or at 90 % if `batch_wait` and a full batch exceed
+///   the bound. They end when the lowest rate that missed the bound is at most 25 % above a rate
+///   that met it.
 /// - Pooled runs near that rate are four times as long, or twice for `poisson`. Each uses other
 ///   arrivals, at the rate for which `estimate_capacity` expects most information. Disturbed runs
 ///   are repeated.

@@ -258,6 +258,10 @@ document describe(const plan& p, const plan_target& target, int cores) {
   }
   if (std::ranges::any_of(p.stages, &planned_stage::decided_per_frame)) {
     made.parts.push_back(decision_table(p));
+    if (!std::ranges::all_of(p.stages, &std::vector<planned_bucket>::empty,
+                             &planned_stage::buckets)) {
+      made.parts.push_back(note{"the buckets of a stage share its tensors, weights and scratch"});
+    }
   }
   made.parts.push_back(edge_table(p));
   const placement placed = place_buffers(p, {});

@@ -87,6 +87,10 @@ fact graph_fact(const graph_cost_summary& cost) {
   if (cost.first_launch.value_or(0) > 0) {
     words += fmt::format(", first launch {} above later ones", in_words(*cost.first_launch));
   }
+  if (cost.bucket_graphs > 0) {
+    words += fmt::format("; buckets account for {} and {} of capture and instantiation",
+                         counted(cost.bucket_graphs, "graph"), in_words(cost.bucket_setup));
+  }
   return {"graphs", "graphs", cost.graphs, words + "; " + launch_words(cost)};
 }
 

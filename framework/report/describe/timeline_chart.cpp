@@ -61,7 +61,9 @@ class kept_frames {
  private:
   std::vector<nanoseconds> row_of(std::size_t frame) {
     const auto& at = record_.frames[frame];
-    const auto spans = timeline_.spans_of(passes_.of(frame));
+    auto spans = timeline_.spans_of(passes_.of(frame));
+    const auto marks = timeline_.skipped_in(passes_.of(frame));
+    spans.insert(spans.end(), marks.begin(), marks.end());
     const auto attribution = attributor_.of(frame);
     std::vector<nanoseconds> row = {static_cast<nanoseconds>(frame),
                                     at.due,

@@ -58,6 +58,21 @@ void expect_entries(const json_part& column, std::size_t entries, std::size_t fr
                                 entries, frames));
 }
 
+/// Checks that the buckets ascend to the capacity.
+void check_buckets(const json_part& from, const stage_record& stage) {
+  std::int64_t before = 0;
+  for (std::size_t i = 0; i < stage.buckets.size(); ++i) {
+    const std::int64_t rows = stage.buckets[i].rows;
+    if (rows <= before) {
+      from.at("buckets").items()[i].at("rows").fail(fmt::format("a number above {}", before));
+    }
+    before = rows;
+  }
+  if (!stage.buckets.empty() && before != stage.capacity) {
+    from.at("capacity").fail(fmt::format("{}, the rows of the last bucket,", before));
+  }
+}
+
 /// Reads the members that `fields` names, and checks the values that reports rely on.
 class record_reader : public record_counts {
  public:
@@ -123,6 +138,7 @@ class record_reader : public record_counts {
     if constexpr (part_of_a_record<T>) {
       record_reader inner(from, *this);
       fields(inner, item);
+      if constexpr (std::same_as<T, stage_record>) check_buckets(from, item);
     } else if constexpr (std::is_enum_v<T>) {
       item = from.word<T>();
     } else if constexpr (std::same_as<T, bool>) {

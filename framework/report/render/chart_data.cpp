@@ -86,15 +86,18 @@ static constexpr std::string_view category_meanings[] = {
     "what the timing method does not measure"};
 static_assert(std::size(category_meanings) == std::size(time_category_words));
 
-/// Name and category of each kind of span. Frames refer to a kind by its index in this list.
-static constexpr std::pair<std::string_view, time_category> span_kinds[] = {
+/// Name and category of each kind of span; a mark has none. Frames refer to a kind by its index in
+/// this list.
+static constexpr std::pair<std::string_view, std::optional<time_category>> span_kinds[] = {
     {"CPU stage", time_category::cpu},
     {"enqueue", time_category::launch},
     {"device stage between two waits of the host", time_category::device},
     {"held up by other work of the device", time_category::device},
     {"device stage", time_category::device},
     {"copy", time_category::copy},
-    {"part of a device stage", time_category::device}};
+    {"part of a device stage", time_category::device},
+    {"skipped", std::nullopt},
+    {"no rows", std::nullopt}};
 static_assert(std::size(span_kinds) == std::size(timeline_span_words));
 
 nlohmann::ordered_json report::chart_data(const chart& of) {
@@ -107,14 +110,18 @@ nlohmann::ordered_json report::chart_data(const chart& of) {
   if (!std::holds_alternative<timeline_chart>(of.drawn)) return data;
   for (const auto& [name, category] : span_kinds) {
     const auto kind = static_cast<timeline_span::kind>(data["kinds"].size());
-    data["kinds"].push_back(
-        {{"kind", to_word(kind)}, {"name", name}, {"category", to_word(category)}});
+    data["kinds"].push_back({{"kind", to_word(kind)},
+                             {"name", name},
+                             {"category", category ? to_word(*category) : "skipped"}});
   }
   for (const auto& [word, what] : time_category_words) {
     data["categories"].push_back({{"category", word},
                                   {"name", in_words(what)},
                                   {"help", category_meanings[static_cast<std::size_t>(what)]}});
   }
+  data["categories"].push_back({{"category", "skipped"},
+                                {"name", "not run"},
+                                {"help", "the host decided that the frame does not run a stage"}});
   return data;
 }
 

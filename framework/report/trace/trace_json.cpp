@@ -343,7 +343,7 @@ void write_skipped(event_writer& to, const run_record& record, const run_passes&
   for (std::size_t pass = 0; pass < passes.size(); ++pass) {
     for (const auto& span : picture.skipped_in(pass)) {
       const auto& stage = record.stages[*span.stage];
-      const bool skip = stage.rows[pass] == skipped;
+      const bool skip = span.what == kind::skip;
       to.instant('i', tracks[span.lane], span.begin,
                  fmt::format(R"("s":"t","cat":"skipped","name":{},"args":{{"frame":{}}})",
                              json_string(stage.name + (skip ? " skipped" : " has no rows")),

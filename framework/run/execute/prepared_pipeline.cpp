@@ -96,22 +96,14 @@ void stop_if_raised(const stop_request* stop) {
   }
 }
 
-/// Refuses a graph of the whole frame that must choose on a device that cannot.
-void check_choices(const plan& p, const device_properties& on) {
-  if (!p.schedule.properties.one_launch || on.selects) return;
-  const auto decided = std::ranges::find_if(p.stages, &planned_stage::decided_per_frame);
-  if (decided == p.stages.end()) return;
-  throw input_error(fmt::format(
-      "stage '{}' depends on the frame, which graphs: frame supports only with a driver for CUDA "
-      "12.8 or later; use graphs: stage",
-      decided->name));
-}
-
 }  // namespace
 
 prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_request* stop)
     : plan_(std::move(p)), device_(d) {
-  check_choices(plan_, device_.properties());
+  // The planner refuses this unless the plan was made for another device.
+  if (const auto why = why_only_selecting(plan_); why && !device_.properties().selects) {
+    throw input_error(*why);
+  }
   for (const auto& s : plan_.streams) streams_.push_back(device_.make_stream(s.name, s.priority));
   transfers_ = device_.make_stream("transfers", priority::normal);
   make_inputs();

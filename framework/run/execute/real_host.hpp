@@ -82,7 +82,8 @@ class real_host {
   bool watches(std::size_t stage) const { return places_[stage].queue.has_value(); }
 
   template <class GoOn>
-  bool run(bound_stage& s, const frame_position& frame, turn& /*own*/, const GoOn& /*go_on*/) const {
+  bool run(bound_stage& s, const frame_position& frame, turn& /*own*/,
+           const GoOn& /*go_on*/) const {
     run(s, frame);
     return true;
   }

@@ -198,7 +198,7 @@ class recording {
   nanoseconds epoch_;
   std::atomic<std::int64_t> complete_ = 0;
   std::atomic<std::int64_t> frames_complete_ = 0;  ///< with `batch_frames`
-  std::uint32_t driver_ = thread_number();  ///< thread that drives the frames
+  std::uint32_t driver_ = thread_number();         ///< thread that drives the frames
   std::vector<frame_record> frames_;
   std::vector<batch_record> batches_;  ///< by pass; empty without `batch_frames`
   std::vector<stamp_pair> launches_;

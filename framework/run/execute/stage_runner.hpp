@@ -138,7 +138,8 @@ class stage_runner {
     }
   }
 
-  void read_parts(const bound_stage& stage, const frame_position& frame, nanoseconds stage_begin) const {
+  void read_parts(const bound_stage& stage, const frame_position& frame,
+                  nanoseconds stage_begin) const {
     const bound_variant& of = stage.variants[stage.chosen.variant];
     if (of.parts == nullptr) return;
     const auto& boundaries = of.parts->boundaries();

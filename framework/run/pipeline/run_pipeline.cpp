@@ -18,7 +18,7 @@ namespace {
 /// @throws input_error for an unknown name
 std::string backend_of(const std::string& device_name) {
   try {
-    return builtin_devices().resolve({device_name, 0});
+    return builtin_devices().resolve({device_name, 0}).backend;
   } catch (const no_device_error&) {
     return device_name.substr(0, device_name.find(':'));
   }
@@ -97,8 +97,10 @@ run_record run_pipeline(const pipeline_source& from, const planning_options& pla
 }
 
 plan_target target_of(const std::string& device_name) {
+  const device_properties on = builtin_devices().resolve({device_name, 0});
   plan_target result;
-  result.backend = builtin_devices().resolve({device_name, 0});
+  result.backend = on.backend;
+  result.selects = on.selects;
   result.host_memory_bytes = total_memory().value_or(0);
   if (result.backend == "host") result.device_memory_bytes = result.host_memory_bytes;
   return result;

@@ -54,8 +54,8 @@ struct comparison {
 };
 
 template <class Function>
-constexpr comparison compares(Function function) {
-  return {function, function};
+constexpr comparison compares(Function apply) {
+  return {apply, apply};
 }
 
 const onnx_tensor& same_type(const onnx_call& call, const onnx_tensor& a, const onnx_tensor& b) {
@@ -63,18 +63,17 @@ const onnx_tensor& same_type(const onnx_call& call, const onnx_tensor& a, const 
   return b;
 }
 
-onnx_tensor applied(const onnx_call& call, const onnx_tensor& from,
-                    const unary_function& function) {
+onnx_tensor applied(const onnx_call& call, const onnx_tensor& from, const unary_function& apply) {
   onnx_tensor result = make(call, from.element, from.extents);
   std::visit(
       [&]<class Value>(const std::vector<Value>& values) {
         auto& to = std::get<std::vector<Value>>(result.values);
         if constexpr (std::is_same_v<Value, whole>) {
-          call.require(function.of_integers != nullptr, "is not defined for integers");
-          std::ranges::transform(values, to.begin(), function.of_integers);
+          call.require(apply.of_integers != nullptr, "is not defined for integers");
+          std::ranges::transform(values, to.begin(), apply.of_integers);
         } else {
           std::ranges::transform(values, to.begin(), [&](Value value) {
-            return static_cast<Value>(function.of_reals(value, 0));
+            return static_cast<Value>(apply.of_reals(value, 0));
           });
         }
       },
@@ -85,7 +84,7 @@ onnx_tensor applied(const onnx_call& call, const onnx_tensor& from,
 /// Applies a function to two broadcast tensors; a comparison gives bool.
 template <class Function>
 onnx_tensor combined(const onnx_call& call, const onnx_tensor& a, const onnx_tensor& b,
-                     const Function& function) {
+                     const Function& apply) {
   same_type(call, a, b);
   constexpr bool compared = std::is_same_v<Function, comparison>;
   const shape extents = common_extents(call, std::vector{a.extents, b.extents});
@@ -100,11 +99,11 @@ onnx_tensor combined(const onnx_call& call, const onnx_tensor& a, const onnx_ten
           const Value x = left[in_a.next()];
           const Value y = right[in_b.next()];
           if constexpr (std::is_same_v<Value, whole>) {
-            call.require(function.of_integers != nullptr, "is not defined for integers");
-            to = function.of_integers(x, y);
+            call.require(apply.of_integers != nullptr, "is not defined for integers");
+            to = apply.of_integers(x, y);
           } else {
-            call.require(function.of_reals != nullptr, "is not defined for floats");
-            to = static_cast<computed>(function.of_reals(x, y));
+            call.require(apply.of_reals != nullptr, "is not defined for floats");
+            to = static_cast<computed>(apply.of_reals(x, y));
           }
         }
       },
@@ -112,19 +111,18 @@ onnx_tensor combined(const onnx_call& call, const onnx_tensor& a, const onnx_ten
   return result;
 }
 
-onnx_function unary(const unary_function& function) {
-  return gives_one(
-      [function](const onnx_call& call) { return applied(call, call.input(0), function); });
+onnx_function unary(const unary_function& apply) {
+  return gives_one([apply](const onnx_call& call) { return applied(call, call.input(0), apply); });
 }
 
 /// Combines any number of inputs from left to right.
 template <class Function>
-onnx_function nary(const Function& function) {
-  return gives_one([function](const onnx_call& call) {
+onnx_function nary(const Function& apply) {
+  return gives_one([apply](const onnx_call& call) {
     if (call.inputs() == 1) return reshaped(call, call.input(0), call.input(0).extents);
-    onnx_tensor result = combined(call, call.input(0), call.input(1), function);
+    onnx_tensor result = combined(call, call.input(0), call.input(1), apply);
     for (std::size_t i = 2; i < call.inputs(); ++i) {
-      result = combined(call, result, call.input(i), function);
+      result = combined(call, result, call.input(i), apply);
     }
     return result;
   });

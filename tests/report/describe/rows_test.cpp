@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,6 +6,7 @@
 
 #include "framework/analysis/stats/histogram.hpp"
 #include "framework/report/describe/describe.hpp"
+#include "framework/report/render/page_parts.hpp"
 #include "framework/report/render/render.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/made_roofline.hpp"
@@ -22,6 +24,7 @@ using samples::number;
 using samples::part_of;
 using samples::recognizer;
 using samples::text;
+using testing::ContainsRegex;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -95,6 +98,42 @@ TEST(describe_rows, draws_only_frames_that_ran_a_stage) {
   const auto& frames = std::get<frames_chart>(part_of<chart>(says, "frame_times").drawn);
   EXPECT_THAT(frames.list[2].frames, ElementsAre(1, 3));
   EXPECT_THAT(frames.list[2].times, ElementsAre(101'000, 404'000));
+}
+
+TEST(describe_rows, draws_a_mark_where_a_stage_did_not_run) {
+  const auto record = recognizer({skipped, 1, 0});
+  const auto says = describe(record);
+  const auto data = chart_data(part_of<chart>(says, "timeline"));
+  const auto marks_of = [&](std::size_t frame) {
+    std::vector<std::string> marks;
+    const auto& row = data["frames"][frame];
+    for (std::size_t at = 6; at < 6 + 6 * row[5].get<std::size_t>(); at += 6) {
+      const auto& kind = data["kinds"][row[at].get<std::size_t>()];
+      if (kind["category"] != "skipped") continue;
+      EXPECT_EQ(data["lanes"][row[at + 1].get<std::size_t>()]["name"], "main");
+      EXPECT_EQ(row[at + 5], 0);
+      marks.push_back(fmt::format("{} {} {}", record.stages[row[at + 2].get<std::size_t>()].name,
+                                  kind["name"].get<std::string>(), row[at + 4].get<nanoseconds>()));
+    }
+    return marks;
+  };
+  EXPECT_THAT(marks_of(0), ElementsAre("recognize skipped 110000", "decode skipped 120000",
+                                       "notify skipped 130000"));
+  EXPECT_THAT(marks_of(1), IsEmpty());
+  EXPECT_THAT(marks_of(2), ElementsAre("recognize no rows 110000", "decode no rows 120000",
+                                       "notify skipped 130000"));
+}
+
+TEST(describe_rows, tells_what_part_of_the_graphs_is_for_buckets) {
+  auto record = recognizer({1, 4});
+  for (const std::int64_t rows : {0, 1, 4}) {
+    auto& graph = record.graphs.emplace_back();
+    graph.rows = rows;
+    graph.capture = 1'000;
+    graph.instantiate = 2'000;
+  }
+  EXPECT_THAT(as_text(describe(record)),
+              ContainsRegex("buckets account for 2 graphs and[[:space:]]+6.00 us of"));
 }
 
 TEST(describe_rows, gives_each_bucket_a_line_of_the_roofline) {

@@ -14,6 +14,7 @@
 #include "framework/report/render/render.hpp"
 #include "framework/report/trace/trace_json.hpp"
 #include "tests/analysis/made_experiments.hpp"
+#include "tests/analysis/sample_rows.hpp"
 #include "tests/report/random_records.hpp"
 #include "tests/report/result_texts.hpp"
 #include "tests/report/sample_calibrations.hpp"
@@ -284,6 +285,35 @@ TEST_F(record_reader, names_what_cannot_be) {
     EXPECT_THAT(refusal_of_run([&, &where = where, &value = value](json& run) {
                   run["record"][json::json_pointer(where)] = value;
                 }),
+                StartsWith(std::string(": error: result.record.") + refused));
+  }
+}
+
+TEST_F(record_reader, names_rows_that_contradict_each_other) {
+  auto run = samples::recognizer({1, 9, skipped, 0});
+  run.outputs = {{.tensor = "texts", .type = {{4, 2}, dtype::int64}, .checksum = "0", .rows = 1}};
+  expect_equal_reports(run);
+  const auto whole = json::parse(result_json(run));
+  struct {
+    const char* where;
+    json value;
+    const char* refusal;
+  } const cases[] = {
+      {"/stages/1/capacity", 9,
+       "stages[1].capacity is 9, where 4, the rows of the last bucket, is expected"},
+      {"/stages/1/capacity", 0, "stages[1].rows[1] is 9, where 1 or -1 is expected"},
+      {"/stages/1/buckets/0/rows", 0,
+       "stages[1].buckets[0].rows is 0, where a number above 0 is expected"},
+      {"/stages/1/buckets/0/rows", 4,
+       "stages[1].buckets[1].rows is 4, where a number above 4 is expected"},
+      {"/stages/1/buckets/1/rows", 5, "stages[1].capacity is 4, where 5, the rows of"},
+      {"/stages/3/rows/0", 2, "stages[3].rows[0] is 2, where 1 or -1 is expected"},
+      {"/outputs/0/rows", 5, "outputs[0].rows is 5, where a number of rows below 5 is expected"}};
+  for (const auto& [where, value, refused] : cases) {
+    SCOPED_TRACE(where);
+    auto damaged = whole;
+    damaged["record"][json::json_pointer(where)] = value;
+    EXPECT_THAT(refusal(damaged.dump()),
                 StartsWith(std::string(": error: result.record.") + refused));
   }
 }

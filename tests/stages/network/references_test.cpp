@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
 #include "stages/kinds.hpp"
 #include "stages/nn/weights/safetensors.hpp"
 #include "tests/base/environment_guard.hpp"
@@ -47,6 +50,26 @@ TEST_P(references, agree_with_one_thread) {
 }
 TEST_P(references, agree_with_two_threads) {
   expect_agreement(2);
+}
+
+TEST_P(references, have_independent_rows_where_the_analysis_says_so) {
+  const reference_case& wanted = GetParam();
+  stage_trial trial(network_kind(), wanted.values, wanted.types);
+  std::vector<std::vector<float>> inputs;
+  for (const tensor_type& type : wanted.types) {
+    inputs.push_back(some_values(type.shape.elements(), inputs.size() + 1));
+  }
+  const auto rows = static_cast<std::size_t>(wanted.types[0].shape[0]);
+  const std::vector<float> before = trial.run(inputs);
+  for (std::vector<float>& input : inputs) {
+    for (std::size_t i = 0; i < input.size() / rows; ++i) input[i] = 0.7F - input[i];
+  }
+  const std::vector<float> after = trial.run(inputs);
+  const std::span others = std::span(before).subspan(before.size() / rows);
+  const bool stay = std::ranges::equal(others, std::span(after).last(others.size()));
+  diagnostics out;
+  const prepared_stage prepared = prepare(network_kind(), wanted.values, wanted.types, out);
+  EXPECT_EQ(prepared.combined_rows.empty(), stay) << prepared.combined_rows;
 }
 
 INSTANTIATE_TEST_SUITE_P(pytorch, references, testing::ValuesIn(reference_cases()),

@@ -299,13 +299,14 @@ class Timeline {
     const part = kind === "part";
     const top = this.tops[(span.lane ?? -1) + 1];
     const whole = span.lane === undefined ? timelineSizes.strip : timelineSizes.lane;
-    const box = this.box(span.begin, span.end, part ? 0.5 : 1);
+    const skipped = category === "skipped";
+    const box = this.box(span.begin, span.end, part ? 0.5 : skipped ? 3 : 1);
     const [left, right] = [Math.max(box.x, 0), Math.min(box.x + box.width, this.width)];
     const name = this.nameOf(span);
     const label = span.stage < 0 ? span.what.name : name;
-    const words = `${name}, ${this.whatOf(span)}, ${exactly(span.begin)} to ` +
-      `${exactly(span.end)}: ${exactly(span.end - span.begin)}, ` +
-      `${percent((span.end - span.begin) / this.frame.end, 3)} of the frame`;
+    const words = `${name}, ${this.whatOf(span)}, ` + (skipped ? `at ${exactly(span.begin)}` :
+      `${exactly(span.begin)} to ${exactly(span.end)}: ${exactly(span.end - span.begin)}, ` +
+      `${percent((span.end - span.begin) / this.frame.end, 3)} of the frame`);
     const thin = right - left < 6 ? "thin" : "";
     return svg("g", {
       class: `span time time-${category} ${part ? "part" : ""} ${mark} ${thin}`,
