@@ -1,6 +1,7 @@
 #include "framework/campaign/predict/prediction.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,9 +13,11 @@
 
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/summary.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/percentile_interval.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
+#include "framework/plan/schedules/schedule.hpp"
 #include "framework/run/execute/virtual_session.hpp"
 
 namespace graphline {
@@ -78,13 +81,21 @@ class source_times {
     return times;
   }
 
-  /// Returns the end-to-end times of the frames, in order.
-  std::vector<double> end_to_end() const {
-    std::vector<double> times;
+  /// Returns the length of blocks to resample: twice the largest automatic block length of the
+  /// end-to-end times and of each stage's times, at most a fifth of the run. The automatic length
+  /// minimizes the error of a variance; intervals hold what they state with longer blocks.
+  std::size_t block_length() const {
+    std::vector<double> series;
     for (const std::size_t frame : frames_) {
-      times.push_back(static_cast<double>(from_.frames[frame].end - from_.frames[frame].due));
+      series.push_back(static_cast<double>(from_.frames[frame].end - from_.frames[frame].due));
     }
-    return times;
+    double length = automatic_block_length(series);
+    for (const source_stage& stage : stages_) {
+      series.assign(stage.work.begin(), stage.work.end());
+      length = std::max(length, automatic_block_length(series));
+    }
+    const double most = static_cast<double>(frames_.size()) / 5;
+    return static_cast<std::size_t>(std::ceil(std::min(2 * length, most)));
   }
 
  private:
@@ -225,7 +236,9 @@ nanoseconds completion_delay_of(const run_record& from) {
       if (stage.causes[frame] >= 0) add(static_cast<std::size_t>(stage.causes[frame]), frame);
     }
   }
-  for (std::size_t frame = 0; frame < from.ended_by.size(); ++frame) {
+  // With several frames in flight, one host thread sees the ends of frames between other work.
+  const bool polled = properties_of(from.run).in_order && from.run.in_flight > 1;
+  for (std::size_t frame = 0; !polled && frame < from.ended_by.size(); ++frame) {
     add(from.ended_by[frame], frame);
   }
   return median_or_0(std::move(delays));
@@ -277,15 +290,18 @@ nanoseconds device_start_of(const run_record& from) {
   return median_or_0(std::move(times));
 }
 
-/// Draws frames by the circular block bootstrap: blocks of `length` successive frames of `from`.
-std::vector<std::uint32_t> draw_blocks(std::span<const std::uint32_t> from, std::size_t count,
-                                       std::size_t length, std::mt19937_64& random) {
+/// Draws frames for a run of `frames` frames: blocks of the source, drawn from as many blocks as the
+/// source has, which are drawn from all its blocks. Blocks wrap around at the source's end.
+std::vector<std::uint32_t> draw_frames(std::size_t source, std::size_t frames, std::size_t block,
+                                       std::mt19937_64& random) {
+  std::vector<std::size_t> firsts((source + block - 1) / block);
+  for (std::size_t& first : firsts) first = random() % source;
   std::vector<std::uint32_t> drawn;
-  drawn.reserve(count);
-  while (drawn.size() < count) {
-    const std::size_t first = random() % from.size();
-    for (std::size_t i = 0; i < length && drawn.size() < count; ++i) {
-      drawn.push_back(from[(first + i) % from.size()]);
+  drawn.reserve(frames);
+  while (drawn.size() < frames) {
+    const std::size_t first = firsts[random() % firsts.size()];
+    for (std::size_t i = 0; i < block && drawn.size() < frames; ++i) {
+      drawn.push_back(static_cast<std::uint32_t>((first + i) % source));
     }
   }
   return drawn;
@@ -305,13 +321,16 @@ class figure_samples {
     }
   }
 
-  std::vector<predicted_figure> intervals() const {
+  /// @param widened Factor of the distances from the median.
+  std::vector<predicted_figure> intervals(double widened) const {
     std::vector<predicted_figure> made;
     const auto add = [&](const std::string& name, std::vector<double> values) {
       if (values.size() < static_cast<std::size_t>(least_replicates)) return;
       std::ranges::sort(values);
-      made.push_back({name, values[rank_of(0.025, values.size())],
-                      values[rank_of(0.975, values.size())]});
+      const auto at = [&](double p) { return values[rank_of(p, values.size())]; };
+      const double middle = at(0.5);
+      made.push_back({name, std::max(0.0, middle + widened * (at(0.025) - middle)),
+                      middle + widened * (at(0.975) - middle)});
     };
     add("mean", mean_);
     for (const auto& [name, p] : shown_percentiles) {
@@ -359,18 +378,27 @@ run_record predict(const plan& p, const run_record& source, const std::string& s
   const std::int64_t wanted =
       std::clamp(static_cast<std::int64_t>(most_stage_runs / stage_runs),
                  std::min(least_replicates, options.replicates), options.replicates);
-  const auto block =
-      static_cast<std::size_t>(std::ceil(automatic_block_length(times.end_to_end())));
+  const std::size_t block = times.block_length();
   figure_samples figures;
   while (made.replicates < wanted && (options.stop == nullptr || !options.stop->raised())) {
     std::mt19937_64 random(mix_seed(p.run.seed, static_cast<std::uint64_t>(made.replicates)));
-    const auto drawn = draw_blocks(in_order, in_order.size(), block, random);
-    const auto order = draw_blocks(drawn, frames, block, random);
+    const auto order = draw_frames(times.count(), frames, block, random);
     figures.add(session.run(times.replay(order), random()));
     ++made.replicates;
     if (options.on_progress) options.on_progress(made.replicates, wanted);
   }
-  made.figures = figures.intervals();
+  const std::size_t blocks = std::max<std::size_t>(2, times.count() / block);
+  if (source.conditions) {
+    const auto disturbances = disturbances_of(*source.conditions);
+    if (!disturbances.empty()) {
+      record.warnings.push_back(fmt::format(
+          "the run that this prediction uses was disturbed ({}), so its stage times are too long; "
+          "measure it again on an idle machine",
+          fmt::join(disturbances, "; ")));
+    }
+  }
+  made.figures =
+      figures.intervals(student_t_critical(0.05, blocks - 1) / normal_critical(0.05));
   record.prediction = std::move(made);
   return record;
 }

@@ -29,8 +29,9 @@ struct prediction_options {
 /// - Overheads come from the source: the issue time of each device stage and frame, and the medians
 ///   of completion delay, wake-up and device start (docs/prediction.md).
 /// - The intervals are the 2.5th and 97.5th percentiles of replicates. A replicate draws blocks of
-///   the source's frames (circular block bootstrap), then blocks of these for the frames of the run,
-///   so that it varies as the source and a real run of this length do.
+///   the source's frames (circular block bootstrap, Politis and Romano 1992), then blocks of these
+///   for the frames of the run, so that it varies as the source and a real run of this length do.
+///   The distance of both ends from the median is widened by Student's t for the source's blocks.
 /// @param source Measured with `timing: event`.
 /// @param source_name For messages and the record.
 /// @throws input_error if the source lacks what the plan needs, with the reason and the remedy

@@ -101,6 +101,7 @@ facts summary_facts(const run_record& record, const run_summary& summary) {
     made.list.push_back(deadline_fact(*summary.deadline));
   }
   if (summary.load) made.list.push_back(queue_fact(record, *summary.load));
+  if (record.prediction) return made;  // it has no memory
   const auto& memory = record.memory;
   made.list.push_back(
       {"device_peak", "device memory", cell(memory.device_peak_bytes, bytes), "at peak"});
