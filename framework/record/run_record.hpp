@@ -224,9 +224,9 @@ void fields(Archive& a, part_of_record<predicted_figure> auto& of) {
 struct prediction_record {
   std::string source;  ///< result file of the run whose stage times were used
   settings source_run;
-  int source_cores = 0;            ///< for CPU stages; 0: unknown
-  std::int64_t source_frames = 0;  ///< whose times were used
-  std::int64_t replicates = 0;     ///< runs in virtual time behind the intervals
+  int source_cores = 0;              ///< for CPU stages; 0: unknown
+  std::int64_t source_frames = 0;    ///< whose times were used
+  std::int64_t replicates = 0;       ///< runs in virtual time behind the intervals
   nanoseconds wake_up = 0;           ///< from posting a CPU stage to its start on an idle core
   nanoseconds completion_delay = 0;  ///< from a device stage's completion to its observation
   nanoseconds device_start = 0;      ///< from a launch on an idle device to the start of its work

@@ -91,7 +91,8 @@ TEST(prediction, from_a_serial_run_is_what_an_independent_simulation_gives) {
     const run_record source = measured(serial);
     for (const strategy how : {strategy::serial, strategy::async, strategy::overlap}) {
       for (const std::size_t in_flight : {1U, 2U, 4U}) {
-        if (how != strategy::overlap && in_flight > 1) continue;  // the simulation has no rule for it
+        if (how != strategy::overlap && in_flight > 1)
+          continue;  // the simulation has no rule for it
         const drawn_run wanted = drawn.under(how, graph_mode::stage, in_flight);
         const drawn_kinds kinds(wanted);
         const run_record predicted = predict(kinds.planned(), source, "s.json", exact_options());
@@ -255,13 +256,12 @@ TEST(prediction, refuses_a_source_that_lacks_what_it_needs) {
               HasSubstr("it has 4 complete frames, fewer than 5"));
   EXPECT_THAT(refusal([](run_record&, plan& wanted) { wanted.run.batch_frames = 2; }),
               HasSubstr("the time of a batch of frames cannot be predicted; use batch_frames 1"));
-  EXPECT_THAT(refusal(
-                  [](run_record& source, plan& wanted) {
-                    source.tensors.emplace_back().name = "x";
-                    source.tensors.back().type = {{1}, dtype::float32};
-                    wanted.tensors.emplace_back().name = "x";
-                    wanted.tensors.back().type = {{2}, dtype::float32};
-                  }),
+  EXPECT_THAT(refusal([](run_record& source, plan& wanted) {
+                source.tensors.emplace_back().name = "x";
+                source.tensors.back().type = {{1}, dtype::float32};
+                wanted.tensors.emplace_back().name = "x";
+                wanted.tensors.back().type = {{2}, dtype::float32};
+              }),
               HasSubstr("tensor 'x' is float32 [1] there, but float32 [2] in the pipeline"));
   EXPECT_THAT(refusal([](run_record&, plan&) {}, scaling_nothing()),
               HasSubstr("--scale resnet: the pipeline has no such stage"));

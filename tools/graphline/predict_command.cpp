@@ -34,9 +34,10 @@ struct predict_arguments {
 run_record read_source(const std::string& file) {
   auto read = read_record(file);
   if (auto* run = std::get_if<run_record>(&read)) return std::move(*run);
-  throw input_error(fmt::format("--from {}: not the result of one run; make one with 'graphline "
-                                "run --json FILE'",
-                                quote(file, 200)));
+  throw input_error(
+      fmt::format("--from {}: not the result of one run; make one with 'graphline "
+                  "run --json FILE'",
+                  quote(file, 200)));
 }
 
 std::map<std::string, double> read_scale(const std::vector<std::string>& given) {
@@ -62,7 +63,13 @@ exit_status predict_pipeline(predict_arguments& given) {
   options.scale = read_scale(given.scale);
   if (given.cores > 0) options.cores = given.cores;
   given.pipeline.default_device(source.device.backend);
-  plan p = given.pipeline.plan_to(plan_use::check).planned;
+  plan p = given.pipeline
+               .plan_to(plan_use::check,
+                        [](settings& run) {
+                          run.timing = timing_method::event;
+                          run.max_time.reset();
+                        })
+               .planned;
   given.results.gates.refuse([&](const gate& of) { return why_never_judged(of, p.run); });
   auto read = given.pipeline.files_of(p);
   read.push_back(given.source);
@@ -84,15 +91,14 @@ void add_predict_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "predict",
                               "Predict a run in virtual time, from the stage times of a result");
   auto given = std::make_shared<predict_arguments>();
-  given->pipeline.add_to(*command, settings_except({"guard"}));
+  given->pipeline.add_to(*command, settings_except({"guard", "max_time", "threads", "timing"}));
   given->pipeline.add_no_plugins_option(*command);
   command
       ->add_option("--from", given->source,
                    "Result of 'run --timing event --json' with the stage times to use")
       ->type_name("RESULT.json")
       ->required();
-  command
-      ->add_option("--scale", given->scale, "Multiply a stage's time by a factor; repeatable")
+  command->add_option("--scale", given->scale, "Multiply a stage's time by a factor; repeatable")
       ->type_name("stage=factor")
       ->allow_extra_args(false)
       ->take_all();

@@ -115,8 +115,7 @@ exit_status run_pipeline(run_arguments& given) {
   }
   const bool kernels = given.kernels && !record.failure && !record.interrupted;
   if (kernels) s.trace_operations(record, &stop);
-  return given.results.report(outputs, record,
-                              record.interrupted || (kernels && stop.raised()));
+  return given.results.report(outputs, record, record.interrupted || (kernels && stop.raised()));
 }
 
 }  // namespace

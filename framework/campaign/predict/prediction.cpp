@@ -34,8 +34,8 @@ std::string type_text(const tensor_type& type) {
 /// Times of a stage by frame of the source.
 struct source_stage {
   std::vector<nanoseconds> work;
-  std::vector<nanoseconds> issue;   ///< empty for a CPU stage
-  std::vector<std::int32_t> rows;   ///< empty if the stage runs whole in every frame
+  std::vector<nanoseconds> issue;  ///< empty for a CPU stage
+  std::vector<std::int32_t> rows;  ///< empty if the stage runs whole in every frame
 };
 
 /// Stage times of a recorded run for the stages of a plan.
@@ -107,9 +107,10 @@ class source_times {
     if (from_.prediction) refuse("it is itself a prediction; use a measured run");
     if (from_.failure) refuse("it failed");
     if (from_.run.timing != timing_method::event) {
-      refuse(fmt::format("it was measured with timing={}, expected event; measure it with "
-                         "--timing event",
-                         to_word(from_.run.timing)));
+      refuse(
+          fmt::format("it was measured with timing={}, expected event; measure it with "
+                      "--timing event",
+                      to_word(from_.run.timing)));
     }
     if (!from_.batches.empty() || plan_.run.batch_frames > 1) {
       refuse("the time of a batch of frames cannot be predicted; use batch_frames 1");
@@ -120,9 +121,10 @@ class source_times {
     for (const planned_tensor& tensor : plan_.tensors) {
       const auto known = std::ranges::find(from_.tensors, tensor.name, &tensor_record::name);
       if (known == from_.tensors.end() || known->type == tensor.type) continue;
-      refuse(fmt::format("tensor '{}' is {} there, but {} in the pipeline; measure the pipeline "
-                         "with these parameters",
-                         tensor.name, type_text(known->type), type_text(tensor.type)));
+      refuse(
+          fmt::format("tensor '{}' is {} there, but {} in the pipeline; measure the pipeline "
+                      "with these parameters",
+                      tensor.name, type_text(known->type), type_text(tensor.type)));
     }
   }
 
@@ -132,9 +134,10 @@ class source_times {
       refuse(fmt::format("it has no stage '{}'; measure the pipeline again", stage.name));
     }
     if (known->kind != stage.kind->name) {
-      refuse(fmt::format("stage '{}' is of kind '{}' there, but '{}' in the pipeline; measure the "
-                         "pipeline again",
-                         stage.name, known->kind, stage.kind->name));
+      refuse(
+          fmt::format("stage '{}' is of kind '{}' there, but '{}' in the pipeline; measure the "
+                      "pipeline again",
+                      stage.name, known->kind, stage.kind->name));
     }
     if (known->on != stage.on) {
       refuse(fmt::format("stage '{}' ran on the {} there", stage.name, to_word(known->on)));
@@ -152,9 +155,10 @@ class source_times {
       if (!issue.empty()) made.issue.push_back(issue[frame]);
       if (!stage.decided_per_frame()) continue;
       if (known->rows.empty()) {
-        refuse(fmt::format("stage '{}' did not depend on the frame there; measure the pipeline "
-                           "again",
-                           stage.name));
+        refuse(
+            fmt::format("stage '{}' did not depend on the frame there; measure the pipeline "
+                        "again",
+                        stage.name));
       }
       made.rows.push_back(known->rows[frame]);
     }
@@ -181,9 +185,10 @@ class source_times {
       if (ran(known, f) && rows_there(f) == *wanted) same.push_back(static_cast<double>(column[f]));
     }
     if (same.empty()) {
-      refuse(fmt::format("no frame ran stage '{}' with {} rows there; measure the pipeline with "
-                         "these buckets",
-                         known.name, *wanted));
+      refuse(
+          fmt::format("no frame ran stage '{}' with {} rows there; measure the pipeline with "
+                      "these buckets",
+                      known.name, *wanted));
     }
     return std::llround(mean_of(same));
   }
@@ -254,8 +259,7 @@ std::optional<nanoseconds> wake_up_of(const run_record& from) {
       if (stage.causes[frame] < 0 || !ran(stage, frame)) continue;
       const stage_record& before = from.stages[static_cast<std::size_t>(stage.causes[frame])];
       if (stage.threads[frame] == before.threads[frame] || !ran(before, frame)) continue;
-      const nanoseconds ready =
-          before.on == side::cpu ? before.cpu[frame].end : before.seen[frame];
+      const nanoseconds ready = before.on == side::cpu ? before.cpu[frame].end : before.seen[frame];
       times.push_back(std::max<nanoseconds>(0, stage.cpu[frame].begin - ready));
     }
   }
@@ -290,8 +294,8 @@ nanoseconds device_start_of(const run_record& from) {
   return median_or_0(std::move(times));
 }
 
-/// Draws frames for a run of `frames` frames: blocks of the source, drawn from as many blocks as the
-/// source has, which are drawn from all its blocks. Blocks wrap around at the source's end.
+/// Draws frames for a run of `frames` frames: blocks of the source, drawn from as many blocks as
+/// the source has, which are drawn from all its blocks. Blocks wrap around at the source's end.
 std::vector<std::uint32_t> draw_frames(std::size_t source, std::size_t frames, std::size_t block,
                                        std::mt19937_64& random) {
   std::vector<std::size_t> firsts((source + block - 1) / block);
@@ -397,8 +401,7 @@ run_record predict(const plan& p, const run_record& source, const std::string& s
           fmt::join(disturbances, "; ")));
     }
   }
-  made.figures =
-      figures.intervals(student_t_critical(0.05, blocks - 1) / normal_critical(0.05));
+  made.figures = figures.intervals(student_t_critical(0.05, blocks - 1) / normal_critical(0.05));
   record.prediction = std::move(made);
   return record;
 }

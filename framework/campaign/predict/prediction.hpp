@@ -24,7 +24,8 @@ struct prediction_options {
 /// Predicts a run of a plan by executing it in virtual time, with stage times of a recorded run.
 /// The same arguments give the same record on every machine.
 ///
-/// - Frames of the prediction replay the source's frames in order, so that times which vary together
+/// - Frames of the prediction replay the source's frames in order, so that times which vary
+/// together
 ///   stay together. The source's frames that the process stood still in are left out.
 /// - Overheads come from the source: the issue time of each device stage and frame, and the medians
 ///   of completion delay, wake-up and device start (docs/prediction.md).

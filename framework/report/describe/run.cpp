@@ -250,7 +250,8 @@ void add_notes(document& to, const run_record& record, const run_analysis& analy
                     counted(static_cast<std::int64_t>(held_up), "frame")));
   }
   if (const auto& prediction = record.prediction) {
-    add(fmt::format("95 % from, to: where real runs of this length are expected, by {} in virtual "
+    add(
+        fmt::format("95 % from, to: where real runs of this length are expected, by {} in virtual "
                     "time; docs/prediction.md has the assumptions",
                     counted(prediction->replicates, "run")));
   } else if (!analysis.intervals.empty()) {

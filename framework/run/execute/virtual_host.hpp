@@ -42,7 +42,7 @@ struct virtual_world {
   /// Time to issue a device stage, on the issuing thread; of a frame's graph, with the number of
   /// stages as index. Unset: 0.
   std::function<nanoseconds(std::size_t stage, const frame_position& frame)> issue_time = {};
-  nanoseconds wake_up = 0;  ///< from posting a task to its start on an idle worker
+  nanoseconds wake_up = 0;           ///< from posting a task to its start on an idle worker
   nanoseconds completion_delay = 0;  ///< from device completion to its observation
 };
 

@@ -1,0 +1,116 @@
+"""graphline predict: exit status, messages, what it computes from a result.
+
+usage: predict_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+"""
+
+import json
+import statistics
+import unittest
+
+from cli_test import PIPELINES, SMALL, Case, graphline
+
+# A frame with a flag that skips the dear stage in every second frame.
+DECIDED = """pipeline: decided
+stages:
+  - {name: draw, kind: cpu.random_normal, shape: [1, 8], writes: x}
+  - {name: unsure, kind: cpu.threshold, reads: x, above: 0.5, writes: flag}
+  - {name: dear, kind: cpu.spin, duration: 2ms, when: flag}
+run: {frames: 30, warmup: 2}
+"""
+
+
+class predict(Case):
+    def setUp(self):
+        super().setUp()
+        self.path = self.pipeline()
+        self.source = self.measured(self.path)
+
+    def measured(self, path, *words, name="source.json"):
+        source = self.folder / name
+        self.expect(graphline("run", path, "--device", "host", "--strategy", "serial", "--in-flight",
+                              1, "--timing", "event", "--json", source, *words), 0)
+        return source
+
+    def predicted(self, *words):
+        return self.result_of("predict", self.path, "--from", self.source, *words)
+
+    def test_the_report_says_what_it_is_and_is_the_same_each_time(self):
+        words = ["predict", self.path, "--from", self.source, "--strategy", "overlap",
+                 "--in-flight", 2, "--frames", 40]
+        done = graphline(*words)
+        self.expect(done, 0, "predicted from 12 frames of ", "95 % from", stream="stdout")
+        self.assertEqual(graphline(*words).stdout, done.stdout)
+
+    def test_the_settings_of_the_source_give_its_times(self):
+        source = json.loads(self.source.read_text())["record"]
+        made = self.predicted("--strategy", "serial")["record"]
+        self.assertEqual(made["prediction"]["source_frames"], 12)
+        sums = [0] * 12
+        for before, after in zip(source["stages"], made["stages"]):
+            self.assertEqual(before["name"], after["name"])
+            times = self.times(before)
+            self.assertEqual(times, self.times(after))
+            sums = [a + b for a, b in zip(sums, times)]
+        # A serial frame takes its stages, one after another, and the overheads between them.
+        frames = [end - begin for begin, end in zip(made["frames"]["begin"], made["frames"]["end"])]
+        for frame, stages in zip(frames, sums):
+            self.assertGreaterEqual(frame, stages)
+
+    def test_a_faster_stage_makes_the_frame_faster_by_what_it_saves(self):
+        before = self.predicted()
+        after = self.predicted("--scale", "pause=0.5")
+        (pause,) = [stage for stage in before["record"]["stages"] if stage["name"] == "pause"]
+        saved = statistics.mean(self.times(pause)) / 2e6
+        self.assertAlmostEqual(before["end_to_end"]["mean"] - after["end_to_end"]["mean"], saved,
+                               delta=1e-3)
+
+    def times(self, stage):
+        """The times of a stage, by frame."""
+        if stage["on"] == "device":
+            return stage["busy"]
+        return [end - begin for begin, end in zip(stage["cpu"]["begin"], stage["cpu"]["end"])]
+
+    def test_conditions_are_those_of_the_source(self):
+        self.path = self.pipeline(DECIDED, "decided.yaml")
+        self.source = self.measured(self.path, name="decided.json")
+        source = json.loads(self.source.read_text())
+        made = self.predicted("--strategy", "overlap", "--in-flight", 3)
+        for before, after in zip(source["record"]["stages"], made["record"]["stages"]):
+            self.assertEqual(before.get("rows"), after.get("rows"), before["name"])
+
+    def test_arrivals_and_gates_apply(self):
+        done = graphline("predict", self.path, "--from", self.source, "--arrival", "constant",
+                         "--rate", 20000, "--frames", 200, "--fail-if", "p50>1us")
+        self.expect(done, 4, "overloaded", stream="stdout")
+
+    def test_sources_that_cannot_be_used_are_refused_with_the_remedy(self):
+        untimed = self.folder / "untimed.json"
+        self.expect(graphline("run", self.path, "--device", "host", "--timing", "none", "--json",
+                              untimed), 0)
+        self.expect(graphline("predict", self.path, "--from", untimed), 2,
+                    "it was measured with timing=none, expected event; measure it with --timing "
+                    "event")
+        self.expect(graphline("predict", self.path, "--from", self.folder / "missing.json"), 2,
+                    "missing.json")
+        other = self.pipeline(SMALL.replace("16, 16", "20, 20"), "other.yaml")
+        self.expect(graphline("predict", other, "--from", self.source), 2,
+                    "tensor 'x' is float32 [1, 3, 16, 16] there, but float32 [1, 3, 20, 20] in the "
+                    "pipeline")
+        self.expect(graphline("predict", PIPELINES / "fan_out.yaml", "--from", self.source), 2,
+                    "it has no stage 'detect'")
+        self.expect(graphline("predict", self.path), 2, "--from")
+
+    def test_wrong_options_are_refused(self):
+        for scale, message in [("pause", "expected a stage and a factor"),
+                               ("pause=fast", "expected a stage and a factor"),
+                               ("pause=-1", "expected a stage and a factor"),
+                               ("paus=2", "the pipeline has no such stage")]:
+            with self.subTest(scale):
+                self.expect(graphline("predict", self.path, "--from", self.source, "--scale",
+                                      scale), 2, f"--scale {scale.split('=')[0]}", message)
+        self.expect(graphline("predict", self.path, "--from", self.source, "--cores", 0), 2,
+                    "--cores")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["predict_test.py"])
