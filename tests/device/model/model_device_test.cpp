@@ -190,6 +190,7 @@ TEST_F(model_device, refuses_settings_without_meaning_and_streams_of_others) {
   EXPECT_THROW(open({.copy_bandwidth = -1}), input_error);
   EXPECT_THROW(open({.operation_overhead = -1}), input_error);
   EXPECT_THROW(open({.graph_overhead = -1}), input_error);
+  EXPECT_THROW(open({.idle_start = -1}), input_error);
   EXPECT_THROW(open({.clock_tick = 0}), input_error);
   const auto other = open_model_device(clock_, {});
   const auto e = other->make_event("e");

@@ -57,6 +57,24 @@ TEST_F(model_graph, replays_the_branches_of_a_graph_as_their_dependencies_allow)
   }
 }
 
+TEST_F(model_graph, starts_late_after_it_was_idle_and_at_once_while_it_is_busy) {
+  open({.idle_start = 30});
+  const auto a = make_stream("a");
+  const auto b = make_stream("b");
+  const auto end = dev_->make_timed_event("end");
+  operate(*a, "a1", 20);  // 30 to 50
+  operate(*b, "b1", 20);  // 50 to 70
+  operate(*a, "a2", 20);  // 70 to 90
+  a->record(*end);
+  EXPECT_EQ(finish(), 90);
+  EXPECT_EQ(end->on_host_clock().at, 90);
+  clock_.advance_to(100);
+  operate(*b, "b2", 20);  // 130 to 150
+  clock_.advance_to(110);
+  operate(*a, "a3", 5);  // 150 to 155
+  EXPECT_EQ(finish(), 155);
+}
+
 TEST_F(model_graph, spends_overheads_before_operations_and_graphs_and_occupies_nothing) {
   open({.copy_latency = 4, .operation_overhead = 2, .graph_overhead = 30});
   const memory block = dev_->allocate(1);
