@@ -27,8 +27,8 @@ class predict(Case):
 
     def measured(self, path, *words, name="source.json"):
         source = self.folder / name
-        self.expect(graphline("run", path, "--device", "host", "--strategy", "serial", "--in-flight",
-                              1, "--timing", "event", "--json", source, *words), 0)
+        self.expect(graphline("run", path, "--device", "host", "--strategy", "serial",
+                              "--in-flight", 1, "--timing", "event", "--json", source, *words), 0)
         return source
 
     def predicted(self, *words):
