@@ -220,6 +220,22 @@ void fields(Archive& a, part_of_record<predicted_figure> auto& of) {
   a.value("high", of.high, from_0);
 }
 
+/// The end-to-end times of a predicted run in which one stage takes 10 % less time.
+struct faster_stage {
+  std::string stage;
+  nanoseconds mean = 0;
+  nanoseconds p50 = 0;  ///< the lower median
+  std::optional<nanoseconds> p95 = {};
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<faster_stage> auto& of) {
+  a.value("stage", of.stage);
+  a.value("mean_ns", of.mean, any_time);
+  a.value("p50_ns", of.p50, any_time);
+  a.value("p95_ns", of.p95, any_time);
+}
+
 /// Where a predicted run comes from.
 struct prediction_record {
   std::string source;  ///< result file of the run whose stage times were used
@@ -232,6 +248,7 @@ struct prediction_record {
   nanoseconds device_start = 0;      ///< from a launch on an idle device to the start of its work
   std::vector<std::pair<std::string, std::string>> scaled;  ///< factors of stages' times, by name
   std::vector<predicted_figure> figures;
+  std::vector<faster_stage> sensitivity = {};  ///< of each stage that takes time; if requested
 };
 
 template <class Archive>
@@ -246,6 +263,7 @@ void fields(Archive& a, part_of_record<prediction_record> auto& of) {
   a.value("device_start_ns", of.device_start, any_time);
   a.value("scaled", of.scaled);
   a.value("figures", of.figures);
+  a.value("sensitivity", of.sensitivity);
 }
 
 /// Raw results of a run, from which all its reports are computed.

@@ -164,6 +164,23 @@ TEST(prediction, scales_a_stage_and_adds_cores) {
   EXPECT_EQ(predict(kinds.planned(), source, "s.json", options).frames[0].end, 1'000'000);
 }
 
+TEST(prediction, tells_what_a_faster_stage_gains) {
+  const drawn_pipeline drawn = diamond(20);
+  const drawn_run run = drawn.under(strategy::overlap, graph_mode::stage, 1);
+  const drawn_kinds kinds(run);
+  auto options = exact_options();
+  options.sensitivity = true;
+  const auto made = *predict(kinds.planned(), measured(run), "s.json", options).prediction;
+  ASSERT_EQ(made.sensitivity.size(), 4U);
+  // 1,400,000 ns: the device stage, the longer of two CPU stages, and the last one.
+  const nanoseconds expected[] = {1'300'000, 1'370'000, 1'400'000, 1'390'000};
+  for (std::size_t s = 0; s < 4; ++s) {
+    EXPECT_EQ(made.sensitivity[s].mean, expected[s]) << s;
+    EXPECT_EQ(made.sensitivity[s].p50, expected[s]) << s;
+    EXPECT_EQ(made.sensitivity[s].p95, std::nullopt) << s;  // 20 frames are too few
+  }
+}
+
 /// Runs whose stages have times with a correlation of 0.6 from one frame to the next.
 drawn_run correlated(std::uint64_t seed, std::size_t frames) {
   drawn_pipeline drawn = diamond(frames);

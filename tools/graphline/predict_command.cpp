@@ -29,6 +29,7 @@ struct predict_arguments {
   std::string source;
   std::vector<std::string> scale;
   int cores = 0;
+  bool sensitivity = false;
 };
 
 run_record read_source(const std::string& file) {
@@ -62,6 +63,7 @@ exit_status predict_pipeline(predict_arguments& given) {
   prediction_options options;
   options.scale = read_scale(given.scale);
   if (given.cores > 0) options.cores = given.cores;
+  options.sensitivity = given.sensitivity;
   given.pipeline.default_device(source.device.backend);
   plan p = given.pipeline
                .plan_to(plan_use::check,
@@ -105,6 +107,8 @@ void add_predict_command(CLI::App& program, action& chosen) {
   command->add_option("--cores", given->cores, "Cores for CPU stages; default: the result's")
       ->type_name("N")
       ->check(in_range(1, 4096));
+  command->add_flag("--sensitivity", given->sensitivity,
+                    "Show how much each stage shortens the frame if it becomes 10 % faster");
   given->results.add_files_to(*command);
   given->results.add_gates_to(*command);
   command->callback([&chosen, given] { chosen = [given] { return predict_pipeline(*given); }; });

@@ -62,14 +62,21 @@ class source_times {
   /// Number of frames of the source that can be replayed.
   std::size_t count() const noexcept { return frames_.size(); }
 
-  /// Returns times for a run whose frame f replays frame `order[f]`; more frames begin again.
-  virtual_times replay(std::span<const std::uint32_t> order) const {
+  bool takes_time(std::size_t stage) const {
+    return std::ranges::any_of(stages_[stage].work, [](nanoseconds time) { return time > 0; });
+  }
+
+  /// Returns times for a run whose frame f replays frame `order[f]`; more frames begin again. The
+  /// time of stage `faster`, if any, is 10 % less.
+  virtual_times replay(std::span<const std::uint32_t> order,
+                       std::optional<std::size_t> faster = {}) const {
     const auto at = [order](const frame_position& frame) {
       return order[static_cast<std::size_t>(frame.index) % order.size()];
     };
     virtual_times times;
-    times.work = [this, at](std::size_t stage, const frame_position& frame) {
-      return stages_[stage].work[at(frame)];
+    times.work = [this, at, faster](std::size_t stage, const frame_position& frame) {
+      const nanoseconds time = stages_[stage].work[at(frame)];
+      return faster == stage ? std::llround(0.9 * static_cast<double>(time)) : time;
     };
     times.issue = [this, at](std::size_t stage, const frame_position& frame) {
       const auto& issue = stage == stages_.size() ? launch_ : stages_[stage].issue;
@@ -376,6 +383,15 @@ run_record predict(const plan& p, const run_record& source, const std::string& s
   std::vector<std::uint32_t> in_order(times.count());
   for (std::size_t i = 0; i < in_order.size(); ++i) in_order[i] = static_cast<std::uint32_t>(i);
   run_record record = session.run(times.replay(in_order));
+
+  for (std::size_t stage = 0; options.sensitivity && stage < p.stages.size(); ++stage) {
+    if (!times.takes_time(stage)) continue;
+    const auto ends =
+        distribution::of(end_to_end_times(session.run(times.replay(in_order, stage))));
+    if (!ends) continue;
+    made.sensitivity.push_back(
+        {p.stages[stage].name, std::llround(ends->mean()), ends->median(), ends->percentile(0.95)});
+  }
 
   const auto frames = static_cast<std::size_t>(p.run.frames);
   const double stage_runs = static_cast<double>(frames * std::max<std::size_t>(1, p.stages.size()));

@@ -495,6 +495,34 @@ void add_attribution(document& to, const run_record& record, const attribution_s
   }
 }
 
+/// Returns what a frame gains from each stage that becomes 10 % faster, the largest gain first.
+table sensitivity_table(const run_record& record, const distribution& times) {
+  using s = const faster_stage&;
+  auto stages = record.prediction->sensitivity;
+  std::ranges::stable_sort(stages, {}, &faster_stage::mean);
+  const auto mean = times.mean();
+  const auto p95 = times.percentile(0.95);
+  const auto gain = [](const char* key, const char* title) {
+    return column{.key = key, .title = title, .in = duration, .is_signed = true};
+  };
+  const auto change_of = [](double before, nanoseconds after) {
+    return cell(static_cast<double>(after) - before, duration);
+  };
+  auto made = table_of<faster_stage>(
+      {"sensitivity", "What a frame gains if a stage becomes 10 % faster", "stage"},
+      {{{"stage", "stage"}, [](s x) { return x.stage; }},
+       {gain("mean", "mean"), [&](s x) { return change_of(mean, x.mean); }},
+       {{"mean_change", "change %", change},
+        [&](s x) { return cell(static_cast<double>(x.mean) / mean - 1, change); }},
+       {gain("p50", "p50"),
+        [&](s x) { return change_of(static_cast<double>(times.median()), x.p50); }},
+       {gain("p95", "p95"),
+        [&](s x) { return p95 && x.p95 ? change_of(static_cast<double>(*p95), *x.p95) : cell(); }}},
+      stages);
+  made.titled = true;
+  return made;
+}
+
 }  // namespace
 
 void add_run_tables(document& to, const run_record& record, const run_analysis& analysis) {
@@ -515,6 +543,9 @@ void add_run_tables(document& to, const run_record& record, const run_analysis& 
         note{"stages and graph launches are timed and counted per batch, end to end per frame"});
   }
   if (analysis.attribution) add_attribution(to, record, *analysis.attribution);
+  if (record.prediction && !record.prediction->sensitivity.empty()) {
+    to.parts.push_back(sensitivity_table(record, *analysis.summary.end_to_end));
+  }
 }
 
 }  // namespace graphline::report
