@@ -131,6 +131,13 @@ void check_alternative(draft& d, draft_stage& stage, const named& read, const na
   }
   const auto of_read = guards_of(d, replaced);
   const auto of_tensor = guards_of(d, tensor);
+  if (std::ranges::includes(of_tensor, of_read)) {
+    d.out.warning(by.place, fmt::format("'otherwise' of stage '{}' has no effect: a frame that "
+                                        "skips '{}' also skips '{}'; name a tensor that such a "
+                                        "frame has",
+                                        stage.spec->name.text, read.text, by.text));
+    return add_guards(stage, of_read);
+  }
   if (std::ranges::includes(of_read, of_tensor)) return add_guards(stage, of_tensor);
   d.out.warning(by.place, fmt::format("stage '{}' is skipped in a frame that has neither '{}' nor "
                                       "'{}'",
@@ -144,7 +151,7 @@ void settle_alternatives(draft& d, draft_stage& stage) {
   if (stage.alternatives.size() > 1 && stage.kind->on == side::device) {
     d.error(stage, spec.otherwise[1].place,
             fmt::format("stage '{}' runs on the device, where 'otherwise' can replace only one "
-                        "tensor, found {}",
+                        "tensor, found {}; replace the others in stages before it",
                         spec.name.text, stage.alternatives.size()));
     return;
   }
@@ -153,6 +160,13 @@ void settle_alternatives(draft& d, draft_stage& stage) {
     const auto read = replaced_by(d, stage, entry);
     if (!read || tensor == none) continue;
     const std::size_t replaced = d.tensor_named.at(read->text);
+    if (replaced == tensor) {
+      d.error(stage, spec.otherwise[entry].place,
+              fmt::format("'otherwise' of stage '{}' cannot replace '{}' with itself; name another "
+                          "tensor",
+                          spec.name.text, read->text));
+      continue;
+    }
     check_alternative(d, stage, *read, spec.otherwise[entry], replaced, tensor);
     for (std::size_t i = 0; i < stage.reads.size(); ++i) {
       if (stage.reads[i] == replaced) stage.otherwise.push_back({i, tensor});
@@ -227,12 +241,15 @@ std::vector<std::int64_t> powers_of_two(std::int64_t capacity) {
 std::vector<std::int64_t> buckets_of(draft& d, draft_stage& stage) {
   const std::vector<std::int64_t>& given = stage.spec->buckets.rows;
   if (given.empty()) return powers_of_two(stage.capacity);
-  const bool ascending = std::ranges::adjacent_find(given, std::greater_equal()) == given.end();
-  if (ascending && given.front() >= 1 && given.back() == stage.capacity) return given;
+  const bool ascending =
+      given.front() >= 1 && std::ranges::adjacent_find(given, std::greater_equal()) == given.end();
+  if (ascending && given.back() == stage.capacity) return given;
   d.error(stage, stage.spec->buckets.place,
-          fmt::format("'buckets' of stage '{}' must ascend from at least 1 to {}, the first extent "
-                      "of its tensors, found [{}]",
-                      stage.spec->name.text, stage.capacity, fmt::join(given, ", ")));
+          ascending ? fmt::format("the last bucket of stage '{}' must be {}, the first extent of "
+                                  "its tensors, found {}",
+                                  stage.spec->name.text, stage.capacity, given.back())
+                    : fmt::format("'buckets' of stage '{}' must ascend from at least 1, found [{}]",
+                                  stage.spec->name.text, fmt::join(given, ", ")));
   return {};
 }
 
@@ -295,6 +312,10 @@ std::string types_text(const std::vector<tensor_type>& types) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+std::string rows_text(std::int64_t rows) {
+  return fmt::format("{} row{}", rows, rows == 1 ? "" : "s");
+}
+
 }  // namespace
 
 std::optional<std::vector<planned_bucket>> prepare_buckets(
@@ -316,18 +337,20 @@ std::optional<std::vector<planned_bucket>> prepare_buckets(
     if (prepared == nullptr) {
       for (const diagnostic& each : found.all()) {
         d.out.error(each.place,
-                    fmt::format("with {} rows (from 'buckets'): {}", rows, each.message));
+                    fmt::format("with a bucket of {}: {}; state 'buckets' without it, or remove "
+                                "'rows'",
+                                rows_text(rows), each.message));
       }
       return std::nullopt;
     }
     std::vector<tensor_type> wanted = whole->outputs;
     for (const std::size_t i : row_writes) wanted[i] = first_rows(wanted[i], rows);
     if (prepared->outputs != wanted) {
-      d.out.error(
-          given.where(),
-          fmt::format("stage '{}' cannot compute only its first rows: for {} of 'buckets' "
-                      "its kind '{}' writes {}, expected {}; remove 'rows'",
-                      name, rows, kind.name, types_text(prepared->outputs), types_text(wanted)));
+      d.out.error(given.where(),
+                  fmt::format("stage '{}' cannot compute only its first rows: with a bucket of {}, "
+                              "its kind '{}' writes {}, expected {}; remove 'rows'",
+                              name, rows_text(rows), kind.name, types_text(prepared->outputs),
+                              types_text(wanted)));
       return std::nullopt;
     }
     list.push_back({rows, prepared});

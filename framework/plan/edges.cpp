@@ -17,9 +17,9 @@ bool may_be_written(const draft& d) {
 }
 
 /// Finds a tensor that a stage reads, and links the stage to its producer. Reports an unknown or an
-/// own tensor.
+/// own tensor. `key` is the key that names it.
 /// @return none after an error
-std::size_t resolve_read(draft& d, std::size_t index, const named& read) {
+std::size_t resolve_read(draft& d, std::size_t index, const named& read, std::string_view key) {
   draft_stage& stage = d.stages[index];
   const std::string& name = stage.spec->name.text;
   const auto found = d.tensor_named.find(read.text);
@@ -28,8 +28,13 @@ std::size_t resolve_read(draft& d, std::size_t index, const named& read) {
     if (may_be_written(d)) return none;
     std::vector<std::string> known;
     for (const draft_tensor& t : d.tensors) known.push_back(t.name);
-    d.out.error(read.place, fmt::format("stage '{}' reads '{}', which nothing writes{}", name,
-                                        read.text, suggestion(read.text, known)));
+    const std::string what =
+        key == "reads" ? fmt::format("stage '{}' reads '{}', which nothing writes", name, read.text)
+                       : fmt::format(
+                             "'{}' of stage '{}' must name a tensor, but nothing writes "
+                             "'{}'",
+                             key, name, read.text);
+    d.out.error(read.place, what + suggestion(read.text, known));
     return none;
   }
   const draft_tensor& tensor = d.tensors[found->second];
@@ -50,21 +55,21 @@ void add_once(std::vector<std::size_t>& stages, std::size_t index) {
 void resolve_reads(draft& d, std::size_t index) {
   draft_stage& stage = d.stages[index];
   const stage_spec& spec = *stage.spec;
-  const auto read = [&](const named& name) {
-    const std::size_t t = resolve_read(d, index, name);
+  const auto read = [&](const named& name, std::string_view key) {
+    const std::size_t t = resolve_read(d, index, name, key);
     if (t != none && d.tensors[t].producer != index) add_once(d.tensors[t].readers, index);
     return t;
   };
-  for (const named& name : stage.read_names) stage.reads.push_back(read(name));
-  for (const named& name : spec.otherwise) stage.alternatives.push_back(read(name));
-  const auto decide = [&](const named& name) {
+  for (const named& name : stage.read_names) stage.reads.push_back(read(name, "reads"));
+  for (const named& name : spec.otherwise) stage.alternatives.push_back(read(name, "otherwise"));
+  const auto decide = [&](const named& name, std::string_view key) {
     if (name.text.empty()) return none;
-    const std::size_t t = resolve_read(d, index, name);
+    const std::size_t t = resolve_read(d, index, name, key);
     if (t != none) add_once(d.tensors[t].deciders, index);
     return t;
   };
-  stage.rows = decide(spec.rows);
-  stage.when = decide(spec.when);
+  stage.rows = decide(spec.rows, "rows");
+  stage.when = decide(spec.when, "when");
 }
 
 void resolve_after(draft& d, std::size_t index) {

@@ -285,9 +285,20 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
   p.schedule = planning::make_schedule(p);
   planning::choose_forms(p, target.backend);
   planning::check_memory(d, p);
+  const auto place_of = [&places](const char* setting) {
+    const auto given = places.each.find(setting);
+    return given == places.each.end() ? places.section : given->second;
+  };
+  const auto has_rows = [](const planned_stage& stage) { return stage.rows.has_value(); };
+  if (p.run.batch_frames > 1 && std::ranges::none_of(p.stages, has_rows)) {
+    out.warning(place_of("batch_frames"),
+                fmt::format("batch_frames: {} makes a batch cost what one frame costs, because no "
+                            "stage has 'rows', and so overstates the throughput; set 'rows' to the "
+                            "count of a stage cpu.batch",
+                            p.run.batch_frames));
+  }
   if (const auto why = why_only_selecting(p); why && !target.selects) {
-    const auto given = places.each.find("graphs");
-    out.error(given == places.each.end() ? places.section : given->second, *why);
+    out.error(place_of("graphs"), *why);
   }
   return p;
 }

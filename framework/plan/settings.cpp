@@ -54,7 +54,7 @@ class settings_check {
     if (run_.batch_frames > 1 && run_.arrival == arrival::closed) {
       error(
           {"batch_frames", "arrival"},
-          fmt::format("batch_frames: {} makes no sense with arrival: closed, where no frame waits "
+          fmt::format("batch_frames: {} is not allowed with arrival: closed, where no frame waits "
                       "for another; use arrival: constant or poisson with a rate",
                       run_.batch_frames));
     } else if (run_.batch_frames > 1 && run_.batch_frames > run_.queue) {
@@ -63,10 +63,10 @@ class settings_check {
                         run_.batch_frames, run_.queue));
     }
     const auto given = places_.each.find("batch_wait");
-    if (given == places_.each.end() || places_.each.contains("batch_frames")) return;
+    if (given == places_.each.end() || !run_.batch_wait || run_.batch_frames > 1) return;
     out_.warning(given->second,
-                 "batch_wait has no effect without batch_frames: N, the number of frames that run "
-                 "together");
+                 "batch_wait has no effect without a batch_frames above 1, the number of frames "
+                 "that run together");
   }
 
   void check_serial() {

@@ -182,6 +182,7 @@ struct table {
   unsigned where = everywhere;
   std::optional<row> total = {};  ///< over all rows; JSON contains its numbers as object "total"
   bool titled = false;            ///< the terminal shows the title as well
+  bool blanks = false;            ///< unknown values, which do not apply, are blank instead of "-"
 };
 
 template <class Item>

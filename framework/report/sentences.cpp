@@ -57,8 +57,9 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "no roofline: this result has no calibration with a bandwidth and a rate; run 'graphline "
      "calibrate' on the device, then 'graphline roofline' again"},
     {"rows_above_capacity",
-     "{subjects} computed only the first {capacity row} in {frames frame}, which had up to {most}: "
-     "raise the first extent of the tensors with rows"},
+     "{subjects} computed only the first {capacity row} in [{frames frame}][{batches} of the "
+     "batches], which had up to {most}: raise the first extent of the tensors with rows[, or "
+     "lower batch_frames: {batch_frames}]"},
     {"padding",
      "{padding} of the rows that {subjects} computed were padding; for the rows of this run, "
      "'buckets: {buckets}' would make it {better}"},
@@ -148,8 +149,8 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"capacity_interrupted", "INTERRUPTED: the highest rate may lie elsewhere"},
     {"interval_of_few_runs", "too few runs were made for this interval to be relied on"},
     {"interval_too_wide",
-     "the interval is {width} wide, not {within}[; --frames {frames} would make it about that "
-     "narrow]"},
+     "the interval is {width} wide, not {within}[; for an interval about that narrow, use "
+     "--frames {frames}]"},
     {"runs_unsteady",
      "in more than two fifths of the runs, frames took longer, queueing aside: all runs count, but "
      "the machine may have been disturbed"},
@@ -167,8 +168,8 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"share_of_closed_loop", "this is {share} of the {closed_loop} of the closed loop"},
     {"runs_too_short",
      "the rate may be too high: with large batches, or under a bound that is long compared with a "
-     "frame, a queue takes longer than {frames frame} to build up; --frames {needed} would show "
-     "it"},
+     "frame, a queue takes longer than {frames frame} to build up; to rule this out, use "
+     "--frames {needed}"},
     {"no_rate_possible",
      "no rate keeps {percentile} within {bound}: for frames with no other beside them and no queue "
      "before them, {late} of {frames} are late[, and {percentile} is {alone}]"},

@@ -151,6 +151,8 @@ stage_spec read_stage(const node& item, diagnostics& out) {
   if (const node* n = item.find("buckets")) {
     stage.buckets = {read_integers(*n, "buckets", out).value_or(std::vector<std::int64_t>{}),
                      n->where()};
+    // After an error in `rows`, the planner cannot know whether the stage has rows.
+    if (item.find("rows") != nullptr && stage.rows.text.empty()) stage.buckets.rows.clear();
   }
   read_tensors(item, "otherwise", stage.otherwise, stage.otherwise_reads, out);
   if (const node* n = item.find("priority")) {
@@ -268,7 +270,7 @@ const std::vector<parameter>& stage_keys() {
        .help =
            "Numbers of rows for which a device stage with 'rows' is prepared, ascending; a frame "
            "takes the smallest that holds its rows. Powers of two and the first extent of its "
-           "tensors when left out; the last must be that extent.",
+           "tensors when left out or empty; the last must be that extent.",
        .minimum = 1},
       structure_key(
           "when", "name",

@@ -65,7 +65,7 @@ void each_setting(Take take) {
         "300 ms before them.",
         0, 1'000'000});
   take(&settings::max_time,
-       {"max_time", "Ends the run early: no measured frame begins after it: 10s",
+       {"max_time", "Ends the run early: no measured frame begins after it, such as 10s",
         "No measured frame begins after this time; the run then has fewer of them.", 1,
         std::nullopt, "TIME"});
   take(&settings::seed, {"seed", "Seed of weights, inputs, random stages and random arrivals",
@@ -78,7 +78,7 @@ void each_setting(Take take) {
         "Whether each CPU stage is checked for writes before or after its outputs, "
         "up to 4 KiB away; for debugging."});
   take(&settings::deadline,
-       {"deadline", "A frame that takes longer has missed it: 20ms",
+       {"deadline", "A frame that takes longer has missed it, such as 20ms",
         "A frame that takes longer than this has missed its deadline.", 1, std::nullopt, "TIME"});
   take(&settings::arrival,
        {"arrival", "When frames are due: each when there is room for it, or on a schedule",
@@ -104,7 +104,7 @@ void each_setting(Take take) {
         "cpu.batch writes how many they are, for 'rows'. Not with closed arrival.",
         1, 65536, "N", true});
   take(&settings::batch_wait,
-       {"batch_wait", "Longest wait of a due frame for others to join it: 2ms",
+       {"batch_wait", "Longest wait of a due frame for others to join it, such as 2ms",
         "Longest time for which a due frame waits for others to join it; without it, only frames "
         "that are due already run together.",
         1, 3.6e12, "TIME", true});

@@ -265,6 +265,8 @@ TEST(attribution_findings, mention_that_queue_waits_are_excluded) {
   auto due = steady(5);
   due.record.run.arrival = arrival::constant;
   EXPECT_THAT(findings(due), Contains(HasSubstr("running=53.0 ms without=queue wait above=6")));
+  due.record.run.batch_frames = 2;
+  EXPECT_THAT(findings(due), Contains(HasSubstr("without=queue and batch waits above=6")));
 }
 
 TEST(attribution_findings, report_the_time_hidden_by_overlap) {

@@ -167,6 +167,31 @@ TEST(rows_findings, name_frames_with_more_rows_than_the_capacity) {
   EXPECT_THAT(findings_of(recognizer({4, 4, 1})), IsEmpty());
 }
 
+TEST(rows_findings, name_batches_with_more_frames_than_the_capacity) {
+  const auto batched = [](std::vector<std::int32_t> rows) {
+    auto record = recognizer(rows);
+    record.run.batch_frames = 8;
+    for (const auto& frame : record.frames) record.batches.push_back({1, frame.begin});
+    return findings_of(record);
+  };
+  EXPECT_THAT(batched({8, 4, 5}),
+              Contains("rows_above_capacity(recognize, decode) batches=2 most=8 capacity=4 "
+                       "batch_frames=8"));
+  EXPECT_THAT(batched({9, 4}),
+              Contains("rows_above_capacity(recognize, decode) batches=1 most=9 capacity=4"));
+}
+
+TEST(rows_findings, name_the_stage_that_takes_longest_first_and_no_copies) {
+  auto record = recognizer(std::vector<std::int32_t>(20, 2));
+  record.stages.push_back(record.stages[1]);
+  record.stages.back().name = "longer";
+  for (auto& stamps : record.stages.back().device) stamps.end += 1'000;
+  record.stages.push_back(record.stages.back());
+  record.stages.back().name = "copy:longer";
+  record.stages.back().copy = true;
+  EXPECT_THAT(findings_of(record), Contains(StartsWith("padding(longer, recognize) ")));
+}
+
 TEST(rows_findings, state_buckets_that_compute_a_tenth_fewer_rows) {
   const auto padded = [](std::size_t twos, std::size_t fours) {
     std::vector<std::int32_t> rows(twos, 2);

@@ -153,6 +153,37 @@ TEST(decisions, warn_of_a_frame_that_has_neither_of_two_tensors) {
   EXPECT_TRUE(stage_of(plan_of(b), "end").conditional);
 }
 
+TEST(decisions, warn_of_an_alternative_that_is_skipped_with_what_it_replaces) {
+  decision_builder b;
+  b.add("n", "count", {}).add("m", "count", {});
+  b.add("a", "gpu", {"x"}).when("n");
+  b.add("b", "gpu", {"x"}).when("n");
+  b.add("either", "gpu", {"a"}).otherwise("b");
+  const auto no_effect = HasSubstr("a frame that skips 'a' also skips 'b'");
+  EXPECT_THAT(b.warnings(), ElementsAre(no_effect));
+  EXPECT_TRUE(stage_of(plan_of(b), "either").conditional);
+  b.spec.stages[3].reads = {{"a"}};  // `b` is skipped without `m` as well
+  b.spec.stages[3].when = {"m"};
+  EXPECT_THAT(b.warnings(), ElementsAre(no_effect));
+}
+
+TEST(decisions, warn_of_batches_that_cost_what_one_frame_costs) {
+  decision_builder b;
+  b.add("n", "count", {}).add("some", "row_gpu", {"x"});
+  b.spec.run.arrival = arrival::constant;
+  b.spec.run.rate = 100;
+  EXPECT_THAT(b.warnings(), IsEmpty());
+  b.spec.run.batch_frames = 8;
+  b.spec.run_places.each["batch_frames"] = {std::make_shared<source_text>("--batch-frames 8", "")};
+  EXPECT_THAT(b.warnings(), ElementsAre(HasSubstr("set 'rows' to the count of a stage cpu.batch")));
+  diagnostics out;
+  make_plan(b.spec, lasting_registry(), {}, out);
+  EXPECT_THAT(out.render(),
+              testing::StartsWith("--batch-frames 8: warning: batch_frames: 8 makes "));
+  b.rows("n");
+  EXPECT_THAT(b.warnings(), IsEmpty());
+}
+
 /// Without `m` a frame has no `inner`; without `n` it has neither, and `chosen` depends on `n`
 /// only.
 TEST(decisions, know_that_a_nested_branch_falls_back_to_the_outer_one) {

@@ -251,7 +251,7 @@ inline std::vector<std::string> errors_of(const spec_builder& b, const plan_targ
 
 /// Adds `count` and `gpu_count` (any inputs; write int64 [1]), `row_work` and `row_gpu` (any
 /// inputs; rows are independent), `row_eight` (device; claims so, but always writes 8 rows) and
-/// `row_sum` (device; claims so, but combines 2 to `most` rows).
+/// `row_sum` (device; claims so, but combines 2 to `most` rows; refuses fewer than `least`).
 inline void add_row_kinds(stage_registry& registry) {
   for (const side on : {side::cpu, side::device}) {
     stage_kind count = plain_kind(on == side::cpu ? "count" : "gpu_count", on);
@@ -278,11 +278,13 @@ inline void add_row_kinds(stage_registry& registry) {
   stage_kind sum = same_kind("row_sum", side::device);
   sum.inputs[0].rows = sum.outputs[0].rows = true;
   sum.parameters = {
-      {.name = "most", .type = parameter_type::integer, .help = "Rows.", .default_value = "8"}};
-  sum.prepare = [](const arguments& values, std::span<const tensor_type> inputs, diagnostics&) {
+      {.name = "most", .type = parameter_type::integer, .help = "Rows.", .default_value = "8"},
+      {.name = "least", .type = parameter_type::integer, .help = "Rows.", .default_value = "1"}};
+  sum.prepare = [](const arguments& values, std::span<const tensor_type> inputs, diagnostics& out) {
     prepared_stage result = makes_nothing(side::device);
     result.outputs = {inputs[0]};
     const std::int64_t rows = inputs[0].shape[0];
+    if (rows < values.integer("least")) out.error(values.where(), "too few rows");
     if (rows > 1 && rows <= values.integer("most")) {
       result.combined_rows = "layer 'sum' combines or reorders rows";
     }

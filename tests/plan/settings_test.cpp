@@ -22,6 +22,10 @@ std::string said(const std::function<void(settings&)>& change, const settings_pl
   return out.render();
 }
 
+place option(const char* text) {
+  return {std::make_shared<source_text>(text, "")};
+}
+
 TEST(settings, are_fine_where_they_make_sense_together) {
   const std::function<void(settings&)> fine[] = {
       [](settings&) {},
@@ -56,6 +60,8 @@ TEST(settings, are_refused_with_a_remedy_where_they_make_no_sense_together) {
        "error: arrival: poisson needs to know", "such as rate: 30"},
       {[](settings& run) { run.rate = 29.97; },
        "error: rate: 29.97 makes no sense with arrival: closed", "constant or poisson"},
+      {[](settings& run) { run.batch_frames = 4; },
+       "error: batch_frames: 4 is not allowed with arrival: closed", "constant or poisson"},
       {[](settings& run) { run.timing = timing_method::sync, run.strategy = strategy::overlap; },
        "warning: timing: sync with strategy: overlap", "timing: event"},
       {[](settings& run) { run.timing = timing_method::sync, run.in_flight = 2; },
@@ -66,6 +72,22 @@ TEST(settings, are_refused_with_a_remedy_where_they_make_no_sense_together) {
     EXPECT_THAT(text, HasSubstr(remedy));
     EXPECT_EQ(text.find('\n'), std::string::npos) << text;
   }
+}
+
+TEST(settings, warn_of_a_batch_wait_without_batches) {
+  settings_places places;
+  places.each["batch_wait"] = option("--batch-wait 3ms");
+  places.each["batch_frames"] = option("--batch-frames 1");
+  const auto with = [&](std::int64_t frames) {
+    return said(
+        [&](settings& run) {
+          run.arrival = arrival::constant, run.rate = 30;
+          run.batch_frames = frames, run.batch_wait = 3'000'000;
+        },
+        places);
+  };
+  EXPECT_THAT(with(1), StartsWith("--batch-wait 3ms: warning: batch_wait has no effect without"));
+  EXPECT_EQ(with(2), "");
 }
 
 TEST(settings, refuse_a_rate_that_no_clock_can_keep) {
@@ -88,10 +110,6 @@ TEST(settings, refuse_numbers_out_of_range) {
             "error: threads must be at least 0, found -1\n"
             "error: deadline must be longer than 0 ns\n"
             "error: queue must be at least 1, found 0");
-}
-
-place option(const char* text) {
-  return {std::make_shared<source_text>(text, "")};
 }
 
 place in_file(std::size_t line) {

@@ -293,7 +293,10 @@ void add_lower_bound(const run_record& record, const attribution_summary& summar
   if (!one_bound) found.with("bound_of_any", time_of(*summary.bound_of_any));
   found.with("running", time_of(summary.running));
   // The bound covers stages only, so it excludes the wait before a frame's begin.
-  if (record.run.arrival != arrival::closed) found.with("without", std::string("queue wait"));
+  if (record.run.arrival != arrival::closed) {
+    found.with("without",
+               std::string(record.run.batch_frames > 1 ? "queue and batch waits" : "queue wait"));
+  }
   const double above = summary.running / *summary.bound;
   if (above < 2) {
     found.with("above", quantity{std::max(0.0, above - 1), unit::share});

@@ -153,15 +153,21 @@ bucket_choice best_buckets(std::vector<std::int64_t> rows, std::int64_t capacity
   return bucket_search(rows, capacity).best(most);
 }
 
-std::vector<finding> rows_findings(const stage_record& stage, const rows_summary& summary) {
+std::vector<finding> rows_findings(const stage_record& stage, const rows_summary& summary,
+                                   const settings& run) {
   constexpr std::size_t least_frames = 20;
   constexpr double matters = 0.9;
   std::vector<finding> result;
   if (summary.above_capacity > 0) {
-    result.push_back(finding{"rows_above_capacity", finding_severity::warning, {stage.name}}
-                         .with("frames", summary.above_capacity)
-                         .with("most", summary.most)
-                         .with("capacity", stage.capacity));
+    auto& made = result.emplace_back(
+        finding{"rows_above_capacity", finding_severity::warning, {stage.name}});
+    made.with(run.batch_frames > 1 ? "batches" : "frames", summary.above_capacity)
+        .with("most", summary.most)
+        .with("capacity", stage.capacity);
+    // Only then can the rows be the frames of a batch.
+    if (run.batch_frames > 1 && summary.most <= run.batch_frames) {
+      made.with("batch_frames", run.batch_frames);
+    }
   }
   if (stage.buckets.empty() || summary.ran < least_frames) return result;
   std::vector<std::int64_t> rows;

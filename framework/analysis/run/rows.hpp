@@ -68,6 +68,7 @@ bucket_choice best_buckets(std::vector<std::int64_t> rows, std::int64_t capacity
 
 /// Returns the warning "rows_above_capacity" if rows were left out, and the note "padding" if other
 /// buckets would compute a tenth fewer rows and at least 20 frames ran the stage.
-std::vector<finding> rows_findings(const stage_record& stage, const rows_summary& summary);
+std::vector<finding> rows_findings(const stage_record& stage, const rows_summary& summary,
+                                   const settings& run);
 
 }  // namespace graphline

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "framework/analysis/run/disturbance.hpp"
@@ -24,6 +26,19 @@ load_summary load_of(const run_record& record) {
   result.queue_wait = distribution::of(queue_wait_times(record));
   result.offered = offered_rate(record);
   return result;
+}
+
+/// Returns the stages in the order of the time that they take in all frames, longest first.
+std::vector<std::size_t> by_time(const run_summary& summary) {
+  const auto time_of = [&](std::size_t stage) {
+    const auto& columns = summary.stages[stage].columns;
+    if (columns.empty() || !columns.front().times) return 0.0;
+    return columns.front().times->mean() * static_cast<double>(columns.front().times->count());
+  };
+  std::vector<std::size_t> order(summary.stages.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), time_of);
+  return order;
 }
 
 std::vector<finding> findings_of(const run_record& record, const run_summary& summary) {
@@ -47,10 +62,11 @@ std::vector<finding> findings_of(const run_record& record, const run_summary& su
     if (warning) result.push_back(*warning);
   }
   std::vector<finding> notes;
-  for (std::size_t s = 0; s < record.stages.size(); ++s) {
+  for (const std::size_t s : by_time(summary)) {
     const auto& rows = summary.stages[s].rows;
-    if (!rows) continue;
-    for (auto& found : rows_findings(record.stages[s], *rows)) {
+    // Copies follow the stage that writes what they copy.
+    if (!rows || record.stages[s].copy) continue;
+    for (auto& found : rows_findings(record.stages[s], *rows, record.run)) {
       auto& list = found.how == finding_severity::note ? notes : result;
       const auto same = std::ranges::find_if(list, [&found](const finding& other) {
         return other.key == found.key && other.figures == found.figures;

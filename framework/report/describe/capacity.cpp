@@ -47,7 +47,7 @@ table probe_table(const capacity_summary& summary, const capacity_settings& how)
         [](p x) { return x.dropped; }},
        {data_column("late", none), [](p x) { return x.times.late; }},
        {{"late_share", "late %", share, 0,
-         "over the bound, dropped, or not waited for any longer in a run that was cut off", shown},
+         "over the bound, dropped, or unfinished when the run was cut off", shown},
         [](p x) { return x.times.frames > 0 ? cell(x.times.late_share(), share) : cell(); }},
        {{"p50", "p50", duration, 5}, [](p x) { return cell(x.times.p50, duration); }},
        {{"percentile", percentile_name(how.percentile), duration, 1},

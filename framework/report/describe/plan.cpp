@@ -75,7 +75,7 @@ table edge_table(const plan& p) {
         [&](e x) {
           const auto names = names_of(x);
           if (names.empty()) return std::string("(after)");
-          return fmt::format("{}{}", fmt::join(names, ", "), x.wait.decides ? ", to decide" : "");
+          return fmt::format("{}{}", fmt::join(names, ", "), x.wait.decides ? " (decides)" : "");
         }}},
       edges);
   made.titled = true;
@@ -97,6 +97,11 @@ std::size_t graphs_of(const plan& p, const decided& x) {
   return static_cast<std::size_t>(p.run.in_flight) * buckets * inputs;
 }
 
+bool has_buckets(const plan& p) {
+  return std::ranges::any_of(p.stages,
+                             [](const planned_stage& stage) { return !stage.buckets.empty(); });
+}
+
 table decision_table(const plan& p) {
   using enum unit;
   using d = const decided&;
@@ -115,35 +120,41 @@ table decision_table(const plan& p) {
       {{"when", "when"}, [&](d x) { return name_of(x, x.stage.when); }},
       {{"otherwise", "otherwise"},
        [&](d x) {
+         // Omits the "@cpu" of a copy, so that both names fit.
+         const auto short_of = [&](std::size_t tensor) {
+           const std::string& name = p.tensors[tensor].name;
+           return name.substr(0, name.find('@'));
+         };
          std::vector<std::string> names;
          for (const alternative_read& other : x.stage.otherwise) {
-           names.push_back(fmt::format("{} for {}", p.tensors[other.tensor].name,
-                                       p.tensors[x.stage.reads[other.input]].name));
+           names.push_back(fmt::format("{} for {}", short_of(other.tensor),
+                                       short_of(x.stage.reads[other.input])));
          }
          return names.empty() || x.bucket != nullptr
                     ? cell()
                     : cell(fmt::format("{}", fmt::join(names, ", ")));
        }},
-      {{"can_be_skipped", "can be skipped"},
+      {{"can_be_skipped", "skippable"},
        [](d x) { return x.bucket == nullptr ? cell(x.stage.conditional ? "yes" : "no") : cell(); }},
       {{"graphs", "graphs", count},
        [&](d x) {
          const std::size_t graphs = graphs_of(p, x);
          return graphs == 0 ? cell() : cell(graphs, count);
        }},
-      {{"flops", "FLOPs", flops},
+      {{"flops", "FLOPs", flops, 10},
        [](d x) {
          if (x.bucket == nullptr || x.bucket->prepared->cost.flops == 0) return cell();
          return cell(x.bucket->prepared->cost.flops, flops);
        }},
-      {{"bytes", "moved", bytes}, [](d x) {
+      {{"bytes", "moved", bytes, 11}, [](d x) {
          if (x.bucket == nullptr || x.bucket->prepared->known == known_cost::none) return cell();
          const cost& of = x.bucket->prepared->cost;
          return cell(static_cast<double>(of.bytes_read) + static_cast<double>(of.bytes_written),
                      bytes);
        }}};
   table made{"decisions",
-             "What depends on the frame, with the buckets of device stages",
+             has_buckets(p) ? "What depends on the frame, with the buckets of device stages"
+                            : "What depends on the frame",
              "stage",
              "bucket",
              columns_of(columns),
@@ -258,8 +269,7 @@ document describe(const plan& p, const plan_target& target, int cores) {
   }
   if (std::ranges::any_of(p.stages, &planned_stage::decided_per_frame)) {
     made.parts.push_back(decision_table(p));
-    if (!std::ranges::all_of(p.stages, &std::vector<planned_bucket>::empty,
-                             &planned_stage::buckets)) {
+    if (has_buckets(p)) {
       made.parts.push_back(note{"the buckets of a stage share its tensors, weights and scratch"});
     }
   }

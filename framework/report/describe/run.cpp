@@ -111,6 +111,14 @@ facts summary_facts(const run_record& record, const run_summary& summary) {
   return made;
 }
 
+/// Returns true if the last frame skipped the stage that writes the output.
+bool was_skipped(const run_record& record, const output_record& output) {
+  const auto of = std::ranges::find(record.tensors, output.tensor, &tensor_record::name);
+  if (of == record.tensors.end() || !of->writer) return false;
+  const auto& rows = record.stages[*of->writer].rows;
+  return !rows.empty() && rows.back() == skipped;
+}
+
 table output_table(const run_record& record) {
   using o = const output_record&;
   return table_of<output_record>(
@@ -124,15 +132,18 @@ table output_table(const run_record& record) {
         }},
        {data_column("dtype"), [](o x) { return to_string(x.type.element); }},
        {{"rows", "rows", {}, 0, "", shown},
-        [](o x) {
+        [&](o x) {
           if (!x.rows) return cell();
+          if (was_skipped(record, x)) return cell("skipped");
           const auto& extents = x.type.shape.extents();
           return cell(extents.empty() ? fmt::to_string(*x.rows)
                                       : fmt::format("{} of {}", *x.rows, extents.front()));
         }},
        {{.key = "rows_computed", .where = in_data, .optional = true},
         [](o x) { return cell(x.rows); }},
-       {{"checksum", "checksum"}, [](o x) { return x.checksum; }},
+       {{"", "checksum", {}, 0, "", shown},
+        [](o x) { return x.rows == 0 ? std::string() : x.checksum; }},
+       {data_column("checksum"), [](o x) { return x.checksum; }},
        {data_column("finite"), [](o x) { return x.finite; }}},
       record.outputs);
 }

@@ -148,6 +148,11 @@ struct stage_row {
   const roofline_metrics* roofline;
 };
 
+/// Returns what passes through the pipeline at once.
+std::string pass_name(const run_record& record) {
+  return record.batches.empty() ? "frames" : "batches";
+}
+
 cell measured_times(const stage_row& x, measure what) {
   if (x.part != nullptr) {
     if (what != measure::device_time || !x.times) return {};
@@ -164,9 +169,14 @@ cell spans_of(const stage_row& x) {
   return samples_of(distribution::of(of_frames_run(x.stage, lengths(x.stage.device))));
 }
 
-/// Returns "33 of 45"; unknown for a part and for a stage that runs in every frame.
+bool ran_always(const stage_row& x) {
+  return !x.rows || x.rows->ran == x.stage.rows.size();
+}
+
+/// Returns "33 of 45"; "all" for a stage that runs in every frame.
 cell frames_run(const stage_row& x) {
-  if (x.part != nullptr || !x.rows || x.rows->ran == x.stage.rows.size()) return {};
+  if (x.part != nullptr) return cell("");
+  if (ran_always(x)) return cell("all");
   return cell(fmt::format("{} of {}", x.rows->ran, x.stage.rows.size()));
 }
 
@@ -179,6 +189,9 @@ column_of<stage_row> frames_column(std::string key, std::size_t rows_summary::*c
 std::vector<column_of<stage_row>> stage_columns(const run_record& record,
                                                 const std::vector<statistic>& statistics) {
   using r = const stage_row&;
+  const bool skips = std::ranges::any_of(record.stages, [](const stage_record& stage) {
+    return std::ranges::any_of(stage.rows, [](std::int32_t rows) { return rows <= 0; });
+  });
   std::vector<column_of<stage_row>> list = {
       {{"name", "stage"},
        [](r x) {
@@ -197,7 +210,12 @@ std::vector<column_of<stage_row>> stage_columns(const run_record& record,
          if (x.part) return cell("");
          return x.times ? cell(short_name(x.measured.front().what)) : cell();
        }},
-      {{"ran", "ran", {}, 2, "frames that ran the stage; its times are of these frames", shown},
+      {{"ran",
+        "ran",
+        {},
+        2,
+        fmt::format("{0} that ran the stage; its times are of these {0}", pass_name(record)),
+        skips ? unsigned{shown} : 0U},
        frames_run},
       frames_column("frames_run", &rows_summary::ran),
       frames_column("frames_without_rows", &rows_summary::without_rows),
@@ -207,9 +225,6 @@ std::vector<column_of<stage_row>> stage_columns(const run_record& record,
                     [one](r x) { return x.times ? cell(one.of(*x.times), duration) : cell(); }});
   }
   const bool parts = record.run.timing == timing_method::layers;
-  const bool skips = std::ranges::any_of(record.stages, [](const stage_record& stage) {
-    return std::ranges::any_of(stage.rows, [](std::int32_t rows) { return rows <= 0; });
-  });
   const std::vector<column_of<stage_row>> rest = {
       {{"share", "share %", share, 1,
         fmt::format("% of the {}{}; overlapping stages can exceed 100 %",
@@ -249,7 +264,7 @@ table stage_table(const run_record& record, const run_analysis& analysis) {
   table made{"stages", "Stages", "stage", "part", columns_of(columns)};
   const auto add = [&](const stage_row& one, int level) {
     made.rows.push_back(row_of(one, columns, level));
-    if (!one.times && !frames_run(one).known()) made.rows.back().where = in_data;
+    if (!one.times && (one.part != nullptr || ran_always(one))) made.rows.back().where = in_data;
   };
   const std::optional<distribution> none;
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
@@ -279,15 +294,15 @@ table rows_table(const run_record& record, const run_analysis& analysis) {
              "stage",
              "bucket",
              {{"name", "stage"},
-              {.key = "frames", .title = "frames", .in = none, .compared = true},
+              {.key = "frames", .title = pass_name(record), .in = none, .compared = true},
               {.key = "rows", .title = "rows", .in = count, .help = "the mean", .compared = true},
               {.key = "mean", .title = "mean", .in = duration, .compared = true},
               {"p95", "p95", duration, 1},
               {"padding", "padding %", share, 0, "% of the rows that were computed"},
-              {"flops", "FLOPs", flops, 4, "of a frame"},
+              {"flops", "FLOPs", flops, 4, record.batches.empty() ? "of a frame" : "of a batch"},
               {"roofline_time", "bound", duration, 3, "roofline time"},
               {"ratio", "ratio", ratio, 2, "p50 over bound"}}};
-  made.titled = true;
+  made.titled = made.blanks = true;
   const auto mean = [](const std::optional<distribution>& times) {
     return times ? cell(times->mean(), duration) : cell();
   };
@@ -340,13 +355,13 @@ table rows_table(const run_record& record, const run_analysis& analysis) {
 /// Returns a histogram of the numbers of frames that ran together.
 table batch_table(const batch_summary& summary, std::size_t frames) {
   table made{"batches",
-             fmt::format("Batches of frames, {:.2f} frames on average", summary.mean),
+             fmt::format("Batches: {:.2f} frames on average", summary.mean),
              "size",
              "",
              {{"name", "frames in a batch"},
               {.key = "batches", .title = "batches", .in = none, .compared = true},
               {"frames_share", "of frames", share},
-              {"mean", "mean", duration, 0, "from begin to end of a batch"},
+              {"mean", "mean", duration, 0, "from the start to the end of a batch"},
               {"p95", "p95", duration, 1}}};
   made.titled = true;
   for (const auto& size : summary.sizes) {

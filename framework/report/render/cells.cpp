@@ -194,7 +194,7 @@ shown_table::shown_table(const table& shown, place where)
     const auto histograms = histograms_in(*this, c);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const auto& cell = lines[i]->cells[c];
-      const bool no_words = is_total(i) && !column.in && !cell.known();
+      const bool no_words = !cell.known() && (of.blanks || (is_total(i) && !column.in));
       rows[i].push_back(!histograms.empty() ? histograms[i]
                         : no_words          ? ""
                                             : text_in(cell, column, time, beside[i]));

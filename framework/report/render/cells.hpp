@@ -22,7 +22,8 @@ std::vector<std::size_t> shown_columns(const table& of, place where);
 /// A table as texts. Times share the unit of the first column of times. The heading of the table's
 /// first column names the unit; if that column contains numbers, the heading of the times does. A
 /// column of much shorter or longer times has its own unit in its heading. Other columns have units
-/// in their cells, unless their heading is the unit. Unknown values are "-".
+/// in their cells, unless their heading is the unit. Unknown values are "-",
+/// or blank with `table::blanks`.
 struct shown_table {
   shown_table(const table& of, place where);
 

@@ -58,6 +58,15 @@ TEST(plan_report, shows_what_depends_on_the_frame) {
   samples::expect_golden("plan_decisions.txt", described_plan(b));
 }
 
+TEST(plan_report, mentions_buckets_only_if_a_stage_has_some) {
+  spec_builder b;
+  b.input("x", {6, 4});
+  b.stage("flag", "count", {});
+  b.stage("dear", "gpu", {"x"});
+  b.spec.stages.back().when = {"flag"};
+  EXPECT_THAT(described_plan(b), ::testing::HasSubstr("What depends on the frame\n"));
+}
+
 TEST(plan_report, names_the_workers_that_nobody_set) {
   spec_builder b = two_models();
   const auto described = [&](int cores) {

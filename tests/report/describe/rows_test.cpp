@@ -70,8 +70,38 @@ TEST(describe_rows, has_exact_figures_for_each_bucket) {
   const auto& stages = part_of<table>(says, "stages");
   EXPECT_EQ(text(cell_of(stages, "recognize", "ran")), "48 of 60");
   EXPECT_EQ(number(cell_of(stages, "notify", "frames_skipped")), 12);
-  EXPECT_FALSE(cell_of(stages, "find", "ran").known());
+  EXPECT_EQ(text(cell_of(stages, "find", "ran")), "all");
   EXPECT_EQ(text(cell_of(part_of<table>(says, "outputs"), "texts", "rows")), "1 of 4");
+}
+
+TEST(describe_rows, calls_an_output_skipped_and_shows_no_checksum_of_it) {
+  auto record = recognizer({1, skipped});
+  record.tensors = {{"texts", {{4}, dtype::float32}, side::cpu, 2, {}}};
+  record.outputs = {{.tensor = "texts", .type = {{4}}, .checksum = "cbf29ce484222325", .rows = 0}};
+  const auto shown = as_text(describe(record));
+  EXPECT_THAT(shown, ContainsRegex("texts +float32 \\[4\\] +skipped"));
+  EXPECT_THAT(shown, Not(HasSubstr("cbf29ce484222325")));
+  const auto result = nlohmann::ordered_json::parse(result_json(record));
+  EXPECT_EQ(result["outputs"][0]["checksum"], "cbf29ce484222325");
+  EXPECT_EQ(result["outputs"][0]["rows_computed"], 0);
+  record.stages[2].rows = {1, 0};
+  EXPECT_THAT(as_text(describe(record)), HasSubstr("0 of 4"));
+}
+
+TEST(describe_rows, counts_batches_where_frames_run_together) {
+  auto record = recognizer({1, 4, skipped});
+  record.run.arrival = arrival::constant;
+  record.run.rate = 500;
+  record.run.batch_frames = 4;
+  for (const auto& frame : record.frames) record.batches.push_back({1, frame.begin});
+  const auto shown = as_text(describe(record));
+  EXPECT_THAT(shown, ContainsRegex("Rows by bucket\nstage \\(us\\) +batches +rows"));
+  EXPECT_THAT(shown, HasSubstr("FLOPs: of a batch"));
+  EXPECT_THAT(shown, HasSubstr("ran: batches that ran the stage; its times are of these batches"));
+  EXPECT_THAT(shown, HasSubstr("Batches: 1.00 frames on average"));
+  EXPECT_THAT(shown, HasSubstr("mean: from the start to the end of a batch"));
+  EXPECT_THAT(as_text(diff(describe(record), describe(record), "a", "b")),
+              HasSubstr("batches before"));
 }
 
 TEST(describe_rows, shows_a_stage_that_never_ran_without_a_time) {

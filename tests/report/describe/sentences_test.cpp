@@ -44,6 +44,16 @@ TEST(sentence, lists_subjects) {
                   .starts_with("no roofline time of 'a', 'b', 'c', 'd' and 2 more:"));
 }
 
+TEST(sentence, states_what_a_number_of_frames_is_for) {
+  const auto wide = finding{"interval_too_wide"}.with("width", "4 %").with("within", "2 %");
+  EXPECT_EQ(sentence(wide), "the interval is 4 % wide, not 2 %");
+  EXPECT_EQ(sentence(finding(wide).with("frames", 18432)),
+            "the interval is 4 % wide, not 2 %; for an interval about that narrow, use --frames "
+            "18432");
+  EXPECT_TRUE(sentence(finding{"runs_too_short"}.with("frames", 45).with("needed", 1440))
+                  .ends_with(" 45 frames to build up; to rule this out, use --frames 1440"));
+}
+
 TEST(sentence, of_a_warning_that_a_run_wrote_down_is_its_text) {
   EXPECT_EQ(sentence(finding{"", finding_severity::warning}.with("text", std::string("x"))), "x");
 }
@@ -138,6 +148,8 @@ void add_rows(sentence_list& to) {
   to.title("rows");
   finding rows{"rows_above_capacity", finding_severity::warning, {"recognize"}};
   to.add(rows.with("frames", 2).with("most", 23).with("capacity", 16));
+  finding batches{"rows_above_capacity", finding_severity::warning, {"answer"}};
+  to.add(batches.with("batches", 13).with("most", 16).with("capacity", 8).with("batch_frames", 16));
   finding padding{"padding", finding_severity::note, {"recognize"}};
   to.add(padding.with("padding", quantity{0.38, unit::share})
              .with("buckets", "[3, 6, 16]")
