@@ -16,7 +16,7 @@ struct prediction_options {
   std::map<std::string, double> scale = {};  ///< factor of a stage's time, by name
   std::optional<int> cores = {};             ///< for CPU stages; default: the source's
   std::int64_t replicates = 200;             ///< runs for the intervals; fewer for long runs
-  bool sensitivity = false;  ///< also predict the run with each stage 10 % faster
+  bool sensitivity = false;                  ///< also predict the run with each stage 10 % faster
   const stop_request* stop = nullptr;
   /// Called after each replicate with the number done and the number wanted.
   std::function<void(std::int64_t done, std::int64_t total)> on_progress = {};
