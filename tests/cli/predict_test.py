@@ -9,12 +9,16 @@ import unittest
 
 from cli_test import PIPELINES, SMALL, Case, graphline
 
-# A frame with a flag that skips the dear stage in every second frame.
+# A flag, which is 0 in most frames, decides the rows of a stage and whether another one runs.
 DECIDED = """pipeline: decided
+inputs:
+  x: {shape: [8, 16]}
 stages:
-  - {name: draw, kind: cpu.random_normal, shape: [1, 8], writes: x}
-  - {name: unsure, kind: cpu.threshold, reads: x, above: 0.5, writes: flag}
-  - {name: dear, kind: cpu.spin, duration: 2ms, when: flag}
+  - {name: draw, kind: cpu.random_normal, shape: [1, 1], writes: r}
+  - {name: unsure, kind: cpu.threshold, reads: r, above: 0.5, writes: flag}
+  - {name: few, kind: network, reads: x, rows: flag, buckets: [1, 8], writes: y, layers: [relu]}
+  - {name: dear, kind: network, reads: x, when: flag, writes: z, layers: [relu]}
+  - {name: top, kind: cpu.top_k, reads: z, k: 2}
 run: {frames: 30, warmup: 2}
 """
 
@@ -74,9 +78,15 @@ class predict(Case):
         self.path = self.pipeline(DECIDED, "decided.yaml")
         self.source = self.measured(self.path, name="decided.json")
         source = json.loads(self.source.read_text())
-        made = self.predicted("--strategy", "overlap", "--in-flight", 3)
-        for before, after in zip(source["record"]["stages"], made["record"]["stages"]):
-            self.assertEqual(before.get("rows"), after.get("rows"), before["name"])
+        decided = [stage["name"] for stage in source["record"]["stages"] if "rows" in stage]
+        self.assertEqual(decided, ["few", "dear", "copy:z", "top"])
+        for strategy, graphs, in_flight in [("serial", "stage", 1), ("async", "off", 2),
+                                            ("overlap", "stage", 3), ("async", "frame", 2)]:
+            made = self.predicted("--strategy", strategy, "--graphs", graphs, "--in-flight",
+                                  in_flight)
+            for before, after in zip(source["record"]["stages"], made["record"]["stages"]):
+                self.assertEqual(before.get("rows"), after.get("rows"),
+                                 (before["name"], strategy, graphs))
 
     def test_arrivals_and_gates_apply(self):
         done = graphline("predict", self.path, "--from", self.source, "--arrival", "constant",
