@@ -150,6 +150,20 @@ TEST(prediction, takes_the_delay_of_completions_for_a_wake_up_that_its_source_la
   EXPECT_EQ(predicted.frames[0].end, 1'000'000 + 30'000 + 30'000 + 300'000 + 100'000);
 }
 
+TEST(prediction, does_without_the_causes_and_threads_that_a_damaged_source_lacks) {
+  const drawn_pipeline drawn = diamond(20);
+  const drawn_run run = drawn.under(strategy::overlap, graph_mode::stage, 1);
+  run_record source = measured(run, {.issue = 0, .wake_up = 20'000, .completion_delay = 0});
+  for (stage_record& stage : source.stages) {
+    stage.seen.clear();
+    stage.threads.clear();
+  }
+  const drawn_kinds kinds(run);
+  const auto made = *predict(kinds.planned(), source, "s.json", exact_options()).prediction;
+  EXPECT_EQ(made.wake_up, 0);
+  EXPECT_EQ(made.completion_delay, 0);
+}
+
 TEST(prediction, scales_a_stage_and_adds_cores) {
   const drawn_pipeline drawn = diamond(20);
   drawn_run one_core = drawn.under(strategy::overlap, graph_mode::stage, 1);
@@ -265,8 +279,15 @@ TEST(prediction, refuses_a_source_that_lacks_what_it_needs) {
               HasSubstr("it has no stage '1'; measure the pipeline again"));
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.stages[1].kind = "cpu.spin"; }),
               HasSubstr("stage '1' is of kind 'cpu.spin' there, but 'drawn.cpu' in the pipeline"));
+  EXPECT_THAT(refusal([](run_record& source, plan&) {
+                source.stages[0].busy.clear();
+                source.stages[0].device.clear();
+              }),
+              HasSubstr("it has no times of stage '0'; measure the pipeline again"));
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.failure = "it broke"; }),
               HasSubstr("it failed"));
+  EXPECT_THAT(refusal([](run_record& source, plan&) { source.stages[1].cpu[0].end = -1; }),
+              HasSubstr("some of its times end before they begin"));
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.prediction.emplace(); }),
               HasSubstr("it is itself a prediction; use a measured run"));
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.frames.resize(4); }),

@@ -27,10 +27,6 @@ constexpr std::size_t least_source_frames = 5;
 constexpr double most_stage_runs = 4e6;  // of all replicates
 constexpr std::int64_t least_replicates = 40;
 
-std::string type_text(const tensor_type& type) {
-  return to_string(type);
-}
-
 /// Times of a stage by frame of the source.
 struct source_stage {
   std::vector<nanoseconds> work;
@@ -113,6 +109,7 @@ class source_times {
   void check_source() const {
     if (from_.prediction) refuse("it is itself a prediction; use a measured run");
     if (from_.failure) refuse("it failed");
+    if (goes_back(from_)) refuse("some of its times end before they begin");
     if (from_.run.timing != timing_method::event) {
       refuse(
           fmt::format("it was measured with timing={}, expected event; measure it with "
@@ -131,7 +128,7 @@ class source_times {
       refuse(
           fmt::format("tensor '{}' is {} there, but {} in the pipeline; measure the pipeline "
                       "with these parameters",
-                      tensor.name, type_text(known->type), type_text(tensor.type)));
+                      tensor.name, to_string(known->type), to_string(tensor.type)));
     }
   }
 
@@ -151,6 +148,9 @@ class source_times {
     }
     source_stage made;
     const auto column = stage.on == side::cpu ? lengths(known->cpu) : device_times(*known);
+    if (column.size() != from_.frames.size()) {
+      refuse(fmt::format("it has no times of stage '{}'; measure the pipeline again", stage.name));
+    }
     const auto issue = lengths(known->enqueued);
     const std::vector<std::int64_t> buckets = bucket_rows(stage);
     for (const std::size_t frame : frames_) {
@@ -182,7 +182,7 @@ class source_times {
   /// returns the mean of the source's frames that computed this number.
   nanoseconds work_in(const stage_record& known, const std::vector<nanoseconds>& column,
                       std::size_t frame, const std::vector<std::int64_t>& buckets) const {
-    if (buckets.empty() || known.buckets.empty()) return column[frame];
+    if (buckets.empty() || known.buckets.empty() || known.rows.empty()) return column[frame];
     const auto wanted = std::ranges::lower_bound(
         buckets, std::min<std::int64_t>(known.rows[frame], buckets.back()));
     const auto rows_there = [&](std::size_t f) { return known.buckets[bucket_of(known, f)].rows; };
@@ -240,7 +240,7 @@ nanoseconds completion_delay_of(const run_record& from) {
   std::vector<nanoseconds> delays;
   const auto add = [&](std::size_t stage, std::size_t frame) {
     const stage_record& of = from.stages[stage];
-    if (of.seen.empty() || !ran(of, frame)) return;
+    if (of.seen.empty() || of.device.empty() || !ran(of, frame)) return;
     delays.push_back(std::max<nanoseconds>(0, of.seen[frame] - of.device[frame].end));
   };
   for (const stage_record& stage : from.stages) {
@@ -265,8 +265,11 @@ std::optional<nanoseconds> wake_up_of(const run_record& from) {
     for (std::size_t frame = 0; frame < stage.causes.size(); ++frame) {
       if (stage.causes[frame] < 0 || !ran(stage, frame)) continue;
       const stage_record& before = from.stages[static_cast<std::size_t>(stage.causes[frame])];
-      if (stage.threads[frame] == before.threads[frame] || !ran(before, frame)) continue;
-      const nanoseconds ready = before.on == side::cpu ? before.cpu[frame].end : before.seen[frame];
+      const bool on_cpu = before.on == side::cpu;
+      if ((on_cpu ? before.cpu.empty() : before.seen.empty()) || stage.threads.empty()) continue;
+      if (before.threads.empty() || stage.threads[frame] == before.threads[frame]) continue;
+      if (!ran(before, frame)) continue;
+      const nanoseconds ready = on_cpu ? before.cpu[frame].end : before.seen[frame];
       times.push_back(std::max<nanoseconds>(0, stage.cpu[frame].begin - ready));
     }
   }
@@ -285,7 +288,7 @@ nanoseconds device_start_of(const run_record& from) {
   std::vector<work> all;
   for (const stage_record& stage : from.stages) {
     for (std::size_t frame = 0; frame < stage.enqueued.size(); ++frame) {
-      if (!ran(stage, frame)) continue;
+      if (stage.device.empty() || !ran(stage, frame)) continue;
       all.push_back({stage.device[frame], stage.enqueued[frame].end});
     }
   }
