@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -12,9 +13,20 @@ namespace graphline {
 
 namespace {
 
+std::vector<percentile_interval> predicted_intervals(const prediction_record& of) {
+  std::vector<percentile_interval> made;
+  for (const auto& [name, p] : shown_percentiles) {
+    const predicted_figure* const figure = figure_of(of, name);
+    if (figure != nullptr)
+      made.push_back({p, std::llround(figure->low), std::llround(figure->high)});
+  }
+  return made;
+}
+
 std::vector<percentile_interval> intervals_of(const run_record& record,
                                               const run_summary& summary) {
   if (!summary.end_to_end) return {};
+  if (record.prediction) return predicted_intervals(*record.prediction);
   std::array<double, std::size(shown_percentiles)> percentiles;
   for (std::size_t i = 0; i < percentiles.size(); ++i) percentiles[i] = shown_percentiles[i].second;
   return percentile_intervals(end_to_end_times(record), *summary.end_to_end, percentiles);

@@ -18,7 +18,8 @@ namespace graphline {
 
 struct run_analysis {
   run_summary summary;
-  std::vector<percentile_interval> intervals;  ///< for the end-to-end percentiles that reports show
+  /// For the end-to-end percentiles that reports show; of a predicted run, the prediction's.
+  std::vector<percentile_interval> intervals;
   /// Excludes queue waits if the end-to-end times are unsettled (see `distribution`).
   std::optional<attribution_summary> attribution;
   std::optional<roofline_summary> roofline;

@@ -172,6 +172,11 @@ TEST(prediction, scales_a_stage_and_adds_cores) {
   const drawn_kinds kinds(one_core);
   auto options = exact_options();
   EXPECT_EQ(predict(kinds.planned(), source, "s.json", options).frames[0].end, 1'600'000);
+  plan two_workers = kinds.planned();
+  two_workers.run.workers = 2;
+  EXPECT_EQ(predict(two_workers, source, "s.json", options).frames[0].end, 1'400'000);
+  options.cores = 1;
+  EXPECT_EQ(predict(two_workers, source, "s.json", options).frames[0].end, 1'600'000);
   options.cores = 2;
   EXPECT_EQ(predict(kinds.planned(), source, "s.json", options).frames[0].end, 1'400'000);
   options.scale = {{"0", 0.5}, {"2", 2.0}};

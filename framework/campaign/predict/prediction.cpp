@@ -19,6 +19,7 @@
 #include "framework/base/random.hpp"
 #include "framework/plan/schedules/schedule.hpp"
 #include "framework/run/execute/virtual_session.hpp"
+#include "framework/spec/settings_table.hpp"
 
 namespace graphline {
 namespace {
@@ -361,6 +362,14 @@ class figure_samples {
   std::map<std::string, std::vector<double>> percentiles_;
 };
 
+/// Returns the number of CPU stages that can run concurrently.
+int cores_for(const plan& p, const run_record& source, const prediction_options& options) {
+  const int cores = options.cores.value_or(std::max(1, source.cpu_cores));
+  if (p.run.workers == 0 || !has_workers(p.run)) return cores;
+  const int workers = static_cast<int>(p.run.workers);
+  return options.cores ? std::min(workers, cores) : workers;
+}
+
 }  // namespace
 
 run_record predict(const plan& p, const run_record& source, const std::string& source_name,
@@ -378,7 +387,7 @@ run_record predict(const plan& p, const run_record& source, const std::string& s
     made.scaled.emplace_back(stage, fmt::format("{:g}", factor));
   }
   virtual_session session(p, {.device = source.device,
-                              .cores = options.cores.value_or(std::max(1, source.cpu_cores)),
+                              .cores = cores_for(p, source, options),
                               .wake_up = made.wake_up,
                               .completion_delay = made.completion_delay,
                               .device_start = made.device_start});

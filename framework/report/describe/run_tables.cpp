@@ -49,14 +49,12 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
   return list;
 }
 
-/// Returns the ends of a statistic's interval: for a percentile, of its estimate; for a predicted
-/// run, of what real runs are expected to show.
+/// Returns the ends of a statistic's interval. Only predicted runs have one for the mean.
 std::pair<cell, cell> interval_cells(const run_record& record, const run_analysis& analysis,
                                      const std::string& title) {
-  if (record.prediction) {
+  if (record.prediction && title == "mean") {
     const predicted_figure* const figure = figure_of(*record.prediction, title);
-    if (figure == nullptr) return {"", ""};
-    return {cell(figure->low, duration), cell(figure->high, duration)};
+    if (figure != nullptr) return {cell(figure->low, duration), cell(figure->high, duration)};
   }
   const auto interval =
       std::ranges::find(analysis.intervals, title,
@@ -87,7 +85,7 @@ table end_to_end_table(const run_record& record, const run_analysis& analysis) {
   from.cells.emplace_back("");
   to.cells.emplace_back("");
   made.rows.push_back(std::move(values));
-  if (!analysis.intervals.empty() || record.prediction) {
+  if (!analysis.intervals.empty()) {
     made.rows.push_back(std::move(from));
     made.rows.push_back(std::move(to));
   }
