@@ -60,6 +60,16 @@ class predict(Case):
         for frame, stages in zip(frames, sums):
             self.assertGreaterEqual(frame, stages)
 
+    def test_intervals_are_those_of_the_prediction(self):
+        made = self.predicted("--frames", 100)
+        figures = {each["name"]: each for each in made["record"]["prediction"]["figures"]}
+        self.assertIn("mean", figures)
+        self.assertIn("throughput", figures)
+        for name in ("p50", "p95"):
+            interval = made["end_to_end"]["intervals"][name]
+            self.assertAlmostEqual(interval["low"], figures[name]["low"] / 1e6, delta=1e-6)
+            self.assertAlmostEqual(interval["high"], figures[name]["high"] / 1e6, delta=1e-6)
+
     def test_a_faster_stage_makes_the_frame_faster_by_what_it_saves(self):
         before = self.predicted("--strategy", "serial")
         after = self.predicted("--strategy", "serial", "--scale", "pause=0.5")
