@@ -206,7 +206,7 @@ void fields(Archive& a, part_of_record<conditions_record> auto& of) {
   a.value("standstills", of.standstills);
 }
 
-/// A figure of a predicted run: where 95 % of the figures of real runs are expected.
+/// A figure of a predicted run: its 95 % interval, by resampling the source's frames.
 struct predicted_figure {
   std::string name;  ///< "mean" or "p95" of the end-to-end times in ns, "throughput" in frame/s
   double low = 0;

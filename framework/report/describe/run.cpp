@@ -262,8 +262,8 @@ void add_notes(document& to, const run_record& record, const run_analysis& analy
   }
   if (const auto& prediction = record.prediction) {
     add(
-        fmt::format("95 % from, to: where real runs of this length are expected, by {} in virtual "
-                    "time; docs/prediction.md has the assumptions",
+        fmt::format("95 % from, to: what the source's frames can tell, by {} in virtual time; real "
+                    "runs also differ from each other (docs/prediction.md)",
                     counted(prediction->replicates, "run")));
   } else if (!analysis.intervals.empty()) {
     add("95 % from, to: confidence interval of the percentile, by a block bootstrap; - beyond the "
