@@ -423,10 +423,11 @@ run_record predict(const plan& p, const run_record& source, const std::string& s
   if (source.conditions) {
     const auto disturbances = disturbances_of(*source.conditions);
     if (!disturbances.empty()) {
-      record.warnings.push_back(fmt::format(
-          "the run that this prediction uses was disturbed ({}), so its stage times are too long; "
-          "measure it again on an idle machine",
-          fmt::join(disturbances, "; ")));
+      record.warnings.push_back(
+          fmt::format("the run that this prediction uses was disturbed ({}), so its stage times "
+                      "may be too long; "
+                      "measure it again on an idle machine",
+                      fmt::join(disturbances, "; ")));
     }
   }
   made.figures = figures.intervals(student_t_critical(0.05, blocks - 1) / normal_critical(0.05));

@@ -50,8 +50,7 @@ class virtual_session::world {
       : planned_(p),
         machine_(machine),
         deciding_(deciding_tensors(p)),
-        device_(open_model_device(clock_, {.operations_at_once = machine.operations_at_once,
-                                           .idle_start = machine.device_start})),
+        device_(open_model_device(clock_, {.idle_start = machine.device_start})),
         pipeline_(timed(), *device_, nullptr),
         in_slot_(pipeline_.slots().size()),
         executor_(make_executor_on<virtual_host>(pipeline_, host())) {}

@@ -32,7 +32,6 @@ struct virtual_times {
 struct virtual_machine {
   device_properties device;          ///< for the record
   int cores = 1;                     ///< for CPU stages
-  int operations_at_once = 1;        ///< device stages that the device works on concurrently
   nanoseconds wake_up = 0;           ///< from posting a CPU stage to its start on an idle core
   nanoseconds completion_delay = 0;  ///< from a device stage's completion to its observation
   nanoseconds device_start = 0;      ///< from a launch on an idle device to the start of its work

@@ -10,6 +10,7 @@
 #include "framework/base/clock.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/stages/cuda/cuda_trial.hpp"
+#include "tests/stages/mixed_network.hpp"
 #include "tests/stages/rows_trial.hpp"
 #include "tests/stages/stage_trial.hpp"
 
@@ -48,23 +49,10 @@ class cuda_stages : public cuda_trial {
   }
 };
 
-const char* const small_network = R"(
-layers:
-  - conv2d: {out_channels: 12, kernel: 3, padding: 1, name: stem}
-  - batch_norm2d
-  - relu
-  - conv2d: {out_channels: 12, kernel: 3, padding: 1}
-  - add: {from: stem}
-  - silu
-  - adaptive_avg_pool2d: {output: 3}
-  - flatten
-  - linear: {out_features: 10}
-  - softmax
-)";
 const shape small_input{2, 5, 11, 7};
 
 TEST_F(cuda_stages, compute_a_network_as_the_host_does_with_two_slots_at_once) {
-  expect_two_slots_as_on_host(small_network, small_input, 1e-5);
+  expect_two_slots_as_on_host(mixed_network, small_input, 1e-5);
 }
 
 TEST_F(cuda_stages, share_the_constants_of_buckets_and_ignore_padding) {
@@ -74,7 +62,7 @@ TEST_F(cuda_stages, share_the_constants_of_buckets_and_ignore_padding) {
   };
   for (const char* const precision : {"", "precision: tf32"}) {
     const auto added =
-        expect_rows("network", precision + std::string(small_network), {floats({5, 5, 11, 7})});
+        expect_rows("network", precision + std::string(mixed_network), {floats({5, 5, 11, 7})});
     EXPECT_GT(added[0], 0U);
     EXPECT_THAT(added, ElementsAre(added[0], 0, 0));
   }
@@ -88,7 +76,7 @@ TEST_F(cuda_stages, share_the_constants_of_buckets_and_ignore_padding) {
 }
 
 TEST_F(cuda_stages, compute_a_network_from_a_graph) {
-  expect_as_on_host("network", small_network, {floats(small_input)}, 1e-5, "");
+  expect_as_on_host("network", mixed_network, {floats(small_input)}, 1e-5, "");
 }
 
 const char* const block_and_projection = R"(
@@ -162,7 +150,7 @@ TEST_F(cuda_stages, compute_an_onnx_model_as_the_host_does) {
 
 TEST_F(cuda_stages, allocate_nothing_for_a_frame_and_keep_no_staging_memory) {
   const std::size_t pinned = device_->usage().pinned_bytes;
-  stage_trial trial = on_cuda("network", small_network, {floats(small_input)});
+  stage_trial trial = on_cuda("network", mixed_network, {floats(small_input)});
   EXPECT_EQ(device_->usage().pinned_bytes, pinned);
   trial.set_input(0, some_values(small_input.elements()));
   const std::size_t before = fake_cuda::allocation_calls();
@@ -174,7 +162,7 @@ TEST_F(cuda_stages, allocate_nothing_for_a_frame_and_keep_no_staging_memory) {
 TEST_F(cuda_stages, mark_each_part_of_a_network_after_its_work) {
   // In NHWC, so that the first part has a conversion and the flatten a kernel.
   stage_trial trial =
-      on_cuda("network", std::string("precision: tf32") + small_network, {floats(small_input)});
+      on_cuda("network", std::string("precision: tf32") + mixed_network, {floats(small_input)});
   struct noting final : part_marker {
     void part_enqueued(stream&) override { after.push_back(enqueued_operations()); }
     std::vector<std::size_t> after;
