@@ -235,22 +235,27 @@ class product_plans final : public plan_choices {
 
   std::size_t size() const noexcept override { return algorithms_.size(); }
 
+  /// Returns the algorithm's settings. Its bytes would not do: on an H200, cuBLASLt 13.1 leaves
+  /// some of them uninitialized.
   std::string identity(std::size_t plan) const override {
-    std::string text;
-    for (const std::uint64_t word : algorithms_[plan].algo.data) {
-      text += fmt::format("{:016x}", word);
+    std::string text =
+        fmt::format("algorithm {}", setting<std::int32_t>(plan, CUBLASLT_ALGO_CONFIG_ID));
+    for (const auto which :
+         {CUBLASLT_ALGO_CONFIG_TILE_ID, CUBLASLT_ALGO_CONFIG_STAGES_ID,
+          CUBLASLT_ALGO_CONFIG_SPLITK_NUM, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME,
+          CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION}) {
+      text += fmt::format(" {}", setting<std::uint32_t>(plan, which));
     }
-    return text;
+    for (const auto which :
+         {CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID}) {
+      text += fmt::format(" {}", setting<std::uint16_t>(plan, which));
+    }
+    return text + fmt::format(", workspace {}", workspace_bytes(plan));
   }
 
   std::string describe(std::size_t plan) const override {
-    const cublasLtMatmulAlgo_t& algorithm = algorithms_[plan].algo;
-    std::int32_t number = -1;
-    std::size_t written = 0;
-    check(cublaslt().algorithm_setting(&algorithm, CUBLASLT_ALGO_CONFIG_ID, &number, sizeof number,
-                                       &written),
-          "cublasLtMatmulAlgoConfigGetAttribute");
-    return fmt::format("cuBLASLt algorithm {}{}", number,
+    return fmt::format("cuBLASLt algorithm {}{}",
+                       setting<std::int32_t>(plan, CUBLASLT_ALGO_CONFIG_ID),
                        uses_tensor_cores(plan) ? ", tensor cores" : "");
   }
 
@@ -307,6 +312,16 @@ class product_plans final : public plan_choices {
     };
     set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(form_.batch));
     set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, matrix.stride);
+  }
+
+  template <class Value>
+  Value setting(std::size_t plan, cublasLtMatmulAlgoConfigAttributes_t which) const {
+    Value value{};
+    std::size_t written = 0;
+    check(cublaslt().algorithm_setting(&algorithms_[plan].algo, which, &value, sizeof value,
+                                       &written),
+          "cublasLtMatmulAlgoConfigGetAttribute");
+    return value;
   }
 
   std::uint64_t implementation(const cublasLtMatmulAlgo_t& algorithm) const {

@@ -53,8 +53,9 @@ struct preference {
   std::uint32_t result = 256;
 };
 
-/// Contents of an algorithm's words.
-enum algorithm_word { number, workspace_bytes, left, right, result, bias };
+/// Contents of an algorithm's words; the last one stands for bytes that cuBLASLt leaves as they
+/// are.
+enum algorithm_word { number, workspace_bytes, left, right, result, bias, uninitialized = 7 };
 constexpr std::uintptr_t workspace_alignment = 256;
 
 product* as_product(cublasLtMatmulDesc_t p) {
@@ -233,6 +234,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
     words[right] = wanted.right;
     words[result] = std::min(wanted.added, wanted.result);
     words[bias] = pointer & (~pointer + 1);
+    static std::uint64_t leftover = 0;
+    words[uninitialized] = ++leftover;
     found[i].workspaceSize = words[workspace_bytes];
     found[i].state = CUBLAS_STATUS_SUCCESS;
   }
@@ -253,8 +256,14 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t* 
                                                     cublasLtMatmulAlgoConfigAttributes_t which,
                                                     void* value, std::size_t bytes,
                                                     std::size_t* written) {
-  if (which != CUBLASLT_ALGO_CONFIG_ID) return CUBLAS_STATUS_INVALID_VALUE;
-  return give(static_cast<std::int32_t>(algorithm->data[number]), value, bytes, written);
+  if (which == CUBLASLT_ALGO_CONFIG_ID) {
+    return give(static_cast<std::int32_t>(algorithm->data[number]), value, bytes, written);
+  }
+  if (which == CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID ||
+      which == CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID) {
+    return give(std::uint16_t{0}, value, bytes, written);
+  }
+  return give(static_cast<std::uint32_t>(which), value, bytes, written);
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description, const void* alpha,
