@@ -82,9 +82,19 @@ class plan_timer {
   }
 
   /// Returns the median of nine runs after three warm-up runs, in nanoseconds of device time; empty
-  /// if the plan cannot run. @throws run_error if the plan left the device unusable.
-  std::optional<nanoseconds> time(plan_choices& plans, std::size_t plan) {
-    return attempt(plans, plan, [&] { return median_of(plans, plan); });
+  /// if the plan cannot run. A plan whose second run takes twice `best` is not the fastest: it runs
+  /// no more, and that time is returned. @throws run_error if the plan left the device unusable.
+  std::optional<nanoseconds> time(plan_choices& plans, std::size_t plan,
+                                  std::optional<nanoseconds> best) {
+    return attempt(plans, plan, [&] {
+      if (best) {
+        run(plans, plan);
+        const nanoseconds second = median_of<1>(plans, plan);
+        if (second > 2 * *best) return second;
+      }
+      for (std::size_t i = 0; i < warm_ups; ++i) run(plans, plan);
+      return median_of<timed_runs>(plans, plan);
+    });
   }
 
  private:
@@ -142,25 +152,26 @@ class plan_timer {
     }
   }
 
-  /// Does not synchronize between runs, so that short kernels run back to back.
+  /// Returns the median time of `Runs` runs. Does not synchronize between them, so that short
+  /// kernels run back to back.
+  template <std::size_t Runs>
   nanoseconds median_of(plan_choices& plans, std::size_t plan) const {
     const auto record = [&](const unique_cuda<cudaEvent_t>& stamp) {
       check(cudaEventRecord(stamp.get(), stream_.get()), "cudaEventRecord");
     };
-    for (std::size_t i = 0; i < warm_ups; ++i) run(plans, plan);
     record(stamps_.front());
-    for (std::size_t i = 1; i < stamps_.size(); ++i) {
+    for (std::size_t i = 1; i <= Runs; ++i) {
       run(plans, plan);
       record(stamps_[i]);
     }
     check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
 
-    std::array<float, timed_runs> milliseconds{};
-    for (std::size_t i = 0; i < timed_runs; ++i) {
+    std::array<float, Runs> milliseconds{};
+    for (std::size_t i = 0; i < Runs; ++i) {
       check(cudaEventElapsedTime(&milliseconds[i], stamps_[i].get(), stamps_[i + 1].get()),
             "cudaEventElapsedTime");
     }
-    const auto middle = milliseconds.begin() + timed_runs / 2;
+    const auto middle = milliseconds.begin() + Runs / 2;
     std::nth_element(milliseconds.begin(), middle, milliseconds.end());
     return std::llround(double{*middle} * 1e6);
   }
@@ -222,7 +233,8 @@ std::optional<chosen_plan> fastest(plan_choices& plans, const plan_trial& how,
     const std::size_t plan = tried++;
     if (!build_one(plans, plan, why_not)) continue;
     if (!timer) timer.emplace(how);
-    const std::optional<nanoseconds> time = timer->time(plans, plan);
+    const std::optional<nanoseconds> time =
+        timer->time(plans, plan, best ? best->time : std::nullopt);
     if (time && (!best || *time < *best->time)) best = chosen_plan{plan, time};
   }
   if (!best) {
