@@ -87,7 +87,9 @@ class images final : public cpu_stage {
  private:
   void read(const std::string& file) {
     errno = 0;
-    std::ifstream in(file, std::ios::binary | std::ios::ate);
+    std::ifstream in;
+    in.rdbuf()->pubsetbuf(nullptr, 0);  // a buffer would be allocated for each file
+    in.open(file, std::ios::binary | std::ios::ate);
     const std::streamoff size = in.tellg();  // -1 if the file did not open
     if (in) {
       data_.resize(static_cast<std::size_t>(size));
