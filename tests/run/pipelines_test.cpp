@@ -59,10 +59,12 @@ const std::map<std::string, int> deep = {{"mobilenet_v2", 53}, {"resnet50", 54},
 const assignments few = {{"batch", "4"}};
 
 /// Where the size for a GPU would leave little but waiting for `host`.
-const std::map<std::string, assignments> smaller = {{"gemv", {{"batch", "60"}}},
+const std::map<std::string, assignments> smaller = {{"batching", {{"width", "1024"}}},
+                                                    {"gemv", {{"batch", "60"}}},
                                                     {"one_model", few},
                                                     {"mobilenet_v2", few},
                                                     {"resnet50", few},
+                                                    {"two_models", few},
                                                     {"vgg16", few}};
 
 /// Stages left out so that what is compared is an output: those that only read it, and those whose
@@ -188,6 +190,10 @@ class pipelines : public testing::TestWithParam<subject> {
     if (GRAPHLINE_FAKE_CUDA && name == "fan_out") options.set = {{"side", "16"}};  // plain loops
     pipeline_spec spec = read(name, options);
     spec.run.seed = std::stoull(from_environment("GRAPHLINE_SEED", "1"));
+    // How many requests arrive together is another number in each run.
+    spec.run.arrival = arrival::closed;
+    spec.run.rate.reset();
+    spec.run.batch_frames = 1;
     std::erase_if(spec.stages, [&](const stage_spec& stage) {
       return left_out.contains(name) && left_out.at(name).contains(stage.name.text);
     });
@@ -204,9 +210,11 @@ class pipelines : public testing::TestWithParam<subject> {
     for (const output_record& output : record.outputs) {
       // Of indices, which of two nearly equal classes comes first is no error.
       if (output.type.element != dtype::float32) continue;
+      tensor_type type = output.type;
+      if (output.rows) type.shape.set_rows(*output.rows);
       std::vector<float>& values = found[output.tensor];
-      values.resize(static_cast<std::size_t>(output.type.shape.elements()));
-      read_input({values.data(), output.type}, folder_ / ("output." + output.tensor + ".npy"));
+      values.resize(static_cast<std::size_t>(type.shape.elements()));
+      read_input({values.data(), type}, folder_ / ("output." + output.tensor + ".npy"));
     }
     return found;
   }
@@ -251,7 +259,7 @@ TEST_P(outputs, are_those_of_host_in_float32) {
 using checksums = pipelines;
 
 TEST_P(checksums, are_the_same_with_every_strategy_and_graph_mode) {
-  pipeline_spec changed = spec();
+  pipeline_spec changed = spec(true);
   if (deep.contains(GetParam().pipeline)) set(changed, "tune", false);
   std::map<std::string, std::vector<std::string>> settings_of;  // by their outputs' checksums
   const auto add = [&](strategy how, graph_mode graphs, std::int64_t in_flight) {
@@ -296,6 +304,21 @@ TEST_P(memory_of_frames, is_allocated_before_the_first_frame) {
     // What is read of the machine around the frames differs by a text or two from run to run.
     EXPECT_LT(allocations_of(method, 110) - few, 100 / 10) << to_word(method);
   }
+}
+
+TEST(pictures, are_read_without_allocating) {
+  pipeline_spec spec = read("camera", {.backend = "host"});
+  spec.stages.resize(1);
+  const auto host = open_host_device(1);
+  session s = session_of(spec, *host);
+  const auto allocations_of = [&](std::int64_t frames) {
+    const long before = counted_new::allocations;
+    run(s, {.frames = frames});
+    return counted_new::allocations - before;
+  };
+  allocations_of(2);
+  const long few = allocations_of(2);
+  EXPECT_LT(allocations_of(22) - few, 20);
 }
 
 class time_of_frames : public pipelines {
