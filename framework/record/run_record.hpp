@@ -238,7 +238,7 @@ void fields(Archive& a, part_of_record<faster_stage> auto& of) {
 
 /// Where a predicted run comes from.
 struct prediction_record {
-  std::string source;  ///< result file of the run whose stage times were used
+  std::vector<std::string> sources;  ///< result files of the runs whose stage times were used
   settings source_run;
   int source_cores = 0;              ///< for CPU stages; 0: unknown
   std::int64_t source_frames = 0;    ///< whose times were used
@@ -253,7 +253,7 @@ struct prediction_record {
 
 template <class Archive>
 void fields(Archive& a, part_of_record<prediction_record> auto& of) {
-  a.value("source", of.source);
+  a.value("sources", of.sources);
   a.value("source_settings", of.source_run);
   a.value("source_cores", of.source_cores);
   a.value("source_frames", of.source_frames, from_1);

@@ -95,7 +95,8 @@ TEST(prediction, from_a_serial_run_is_what_an_independent_simulation_gives) {
           continue;  // the simulation has no rule for it
         const drawn_run wanted = drawn.under(how, graph_mode::stage, in_flight);
         const drawn_kinds kinds(wanted);
-        const run_record predicted = predict(kinds.planned(), source, "s.json", exact_options());
+        const run_record predicted =
+            predict(kinds.planned(), {{"s.json", source}}, exact_options());
         ASSERT_EQ(ends_of(predicted), ends_of(list_scheduling(wanted).carry_out()))
             << "seed " << seed << ", " << to_word(how) << ", " << in_flight << " in flight";
       }
@@ -111,7 +112,7 @@ TEST(prediction, of_the_settings_of_the_source_repeats_it_with_its_overheads) {
     const drawn_run run = drawn.under(how, graph_mode::stage, 1);
     const run_record source = measured(run, of);
     const drawn_kinds kinds(run);
-    const run_record predicted = predict(kinds.planned(), source, "s.json", exact_options());
+    const run_record predicted = predict(kinds.planned(), {{"s.json", source}}, exact_options());
     ASSERT_EQ(ends_of(predicted), ends_of(source)) << "seed " << seed;
   }
 }
@@ -132,7 +133,7 @@ TEST(prediction, finds_the_overheads_of_its_source) {
   const run_record source =
       measured(run, {.issue = 700, .wake_up = 20'000, .completion_delay = 30'000});
   const drawn_kinds kinds(run);
-  const auto made = *predict(kinds.planned(), source, "s.json", exact_options()).prediction;
+  const auto made = *predict(kinds.planned(), {{"s.json", source}}, exact_options()).prediction;
   EXPECT_EQ(made.wake_up, 20'000);
   EXPECT_EQ(made.completion_delay, 30'000);
   EXPECT_EQ(made.device_start, 0);
@@ -144,7 +145,7 @@ TEST(prediction, takes_the_delay_of_completions_for_a_wake_up_that_its_source_la
                                      {.issue = 0, .wake_up = 0, .completion_delay = 30'000});
   const drawn_run wanted = drawn.under(strategy::overlap, graph_mode::stage, 1);
   const drawn_kinds kinds(wanted);
-  const run_record predicted = predict(kinds.planned(), source, "s.json", exact_options());
+  const run_record predicted = predict(kinds.planned(), {{"s.json", source}}, exact_options());
   EXPECT_EQ(predicted.prediction->wake_up, 30'000);
   // The device stage, its completion, a wake-up, the longer of the two and the last stage.
   EXPECT_EQ(predicted.frames[0].end, 1'000'000 + 30'000 + 30'000 + 300'000 + 100'000);
@@ -159,7 +160,7 @@ TEST(prediction, does_without_the_causes_and_threads_that_a_damaged_source_lacks
     stage.threads.clear();
   }
   const drawn_kinds kinds(run);
-  const auto made = *predict(kinds.planned(), source, "s.json", exact_options()).prediction;
+  const auto made = *predict(kinds.planned(), {{"s.json", source}}, exact_options()).prediction;
   EXPECT_EQ(made.wake_up, 0);
   EXPECT_EQ(made.completion_delay, 0);
 }
@@ -171,16 +172,16 @@ TEST(prediction, scales_a_stage_and_adds_cores) {
   const run_record source = measured(one_core);
   const drawn_kinds kinds(one_core);
   auto options = exact_options();
-  EXPECT_EQ(predict(kinds.planned(), source, "s.json", options).frames[0].end, 1'600'000);
+  EXPECT_EQ(predict(kinds.planned(), {{"s.json", source}}, options).frames[0].end, 1'600'000);
   plan two_workers = kinds.planned();
   two_workers.run.workers = 2;
-  EXPECT_EQ(predict(two_workers, source, "s.json", options).frames[0].end, 1'400'000);
+  EXPECT_EQ(predict(two_workers, {{"s.json", source}}, options).frames[0].end, 1'400'000);
   options.cores = 1;
-  EXPECT_EQ(predict(two_workers, source, "s.json", options).frames[0].end, 1'600'000);
+  EXPECT_EQ(predict(two_workers, {{"s.json", source}}, options).frames[0].end, 1'600'000);
   options.cores = 2;
-  EXPECT_EQ(predict(kinds.planned(), source, "s.json", options).frames[0].end, 1'400'000);
+  EXPECT_EQ(predict(kinds.planned(), {{"s.json", source}}, options).frames[0].end, 1'400'000);
   options.scale = {{"0", 0.5}, {"2", 2.0}};
-  EXPECT_EQ(predict(kinds.planned(), source, "s.json", options).frames[0].end, 1'000'000);
+  EXPECT_EQ(predict(kinds.planned(), {{"s.json", source}}, options).frames[0].end, 1'000'000);
 }
 
 TEST(prediction, tells_what_a_faster_stage_gains) {
@@ -189,7 +190,7 @@ TEST(prediction, tells_what_a_faster_stage_gains) {
   const drawn_kinds kinds(run);
   auto options = exact_options();
   options.sensitivity = true;
-  const auto made = *predict(kinds.planned(), measured(run), "s.json", options).prediction;
+  const auto made = *predict(kinds.planned(), {{"s.json", measured(run)}}, options).prediction;
   ASSERT_EQ(made.sensitivity.size(), 4U);
   // 1,400,000 ns: the device stage, the longer of two CPU stages, and the last one.
   const nanoseconds expected[] = {1'300'000, 1'370'000, 1'400'000, 1'390'000};
@@ -222,7 +223,7 @@ TEST(prediction, has_intervals_that_hold_the_figures_of_real_runs) {
     const drawn_run source = correlated(mix_seed(1, seed), 200);
     const drawn_run real = correlated(mix_seed(2, seed), 100);
     const drawn_kinds kinds(real);
-    const auto predicted = predict(kinds.planned(), measured(source), "s.json");
+    const auto predicted = predict(kinds.planned(), {{"s.json", measured(source)}});
     const auto sample = distribution::of(end_to_end_times(measured(real)));
     const std::map<std::string, double> figures = {
         {"mean", sample->mean()},
@@ -239,12 +240,56 @@ TEST(prediction, has_intervals_that_hold_the_figures_of_real_runs) {
   EXPECT_GE(held["p95"], trials * 80 / 100);  // a source of 200 frames has 10 beyond its p95
 }
 
+TEST(prediction, from_several_runs_holds_a_run_that_differs_from_each) {
+  int held = 0;
+  constexpr int trials = 60;
+  std::mt19937_64 bits(1);
+  const auto run_at = [&bits](double spread) {
+    const drawn_run drawn = correlated(bits(), 60);
+    drawn_run slower = drawn;
+    const double factor = std::exp(spread * (uniform_unit(bits) - 0.5));
+    for (auto& frame : slower.times) {
+      for (nanoseconds& time : frame) time = std::llround(static_cast<double>(time) * factor);
+    }
+    return slower;
+  };
+  for (int trial = 0; trial < trials; ++trial) {
+    std::vector<prediction_source> sources;
+    for (int i = 0; i < 4; ++i) sources.push_back({"s.json", measured(run_at(0.4))});
+    const drawn_run real = run_at(0.4);
+    const drawn_kinds kinds(real);
+    const auto predicted = predict(kinds.planned(), sources);
+    EXPECT_EQ(predicted.prediction->source_frames, 4 * 60);
+    const auto sample = distribution::of(end_to_end_times(measured(real)));
+    const predicted_figure* const figure = figure_of(*predicted.prediction, "mean");
+    ASSERT_NE(figure, nullptr);
+    if (figure->low <= sample->mean() && sample->mean() <= figure->high) ++held;
+  }
+  EXPECT_GE(held, trials * 90 / 100);
+  EXPECT_LT(held, trials);
+}
+
+TEST(prediction, replays_an_equal_part_of_each_source) {
+  const auto source_of = [](nanoseconds first) {
+    drawn_pipeline drawn = diamond(10);
+    for (auto& frame : drawn.run.times) frame.front() = first;
+    return measured(drawn.under(strategy::serial, graph_mode::stage, 1));
+  };
+  const drawn_run wanted = diamond(6).under(strategy::serial, graph_mode::stage, 1);
+  const drawn_kinds kinds(wanted);
+  const run_record predicted =
+      predict(kinds.planned(), {{"a.json", source_of(1'000)}, {"b.json", source_of(2'000)}},
+              exact_options());
+  EXPECT_THAT(lengths(predicted.stages.front().device),
+              testing::ElementsAre(1'000, 1'000, 1'000, 2'000, 2'000, 2'000));
+}
+
 TEST(prediction, is_the_same_each_time) {
   const drawn_run run = correlated(3, 100);
   const drawn_kinds kinds(run);
   const run_record source = measured(run);
-  const auto first = predict(kinds.planned(), source, "s.json");
-  const auto second = predict(kinds.planned(), source, "s.json");
+  const auto first = predict(kinds.planned(), {{"s.json", source}});
+  const auto second = predict(kinds.planned(), {{"s.json", source}});
   EXPECT_EQ(ends_of(first), ends_of(second));
   ASSERT_EQ(first.prediction->figures.size(), second.prediction->figures.size());
   for (std::size_t i = 0; i < first.prediction->figures.size(); ++i) {
@@ -263,7 +308,7 @@ std::string refusal(const std::function<void(run_record&, plan&)>& change,
   plan wanted = kinds.planned();
   change(source, wanted);
   try {
-    predict(wanted, source, "s.json", options);
+    predict(wanted, {{"s.json", source}}, options);
   } catch (const input_error& e) {
     return e.what();
   }
@@ -274,6 +319,32 @@ prediction_options scaling_nothing() {
   prediction_options options;
   options.scale = {{"resnet", 0.5}};
   return options;
+}
+
+TEST(prediction, refuses_sources_that_ran_side_by_side_or_under_different_settings) {
+  const drawn_pipeline drawn = diamond(20);
+  const drawn_run serial = drawn.under(strategy::serial, graph_mode::stage, 1);
+  const drawn_kinds kinds(serial);
+  const run_record source = measured(serial);
+  const auto why_not = [&](const std::vector<prediction_source>& sources) -> std::string {
+    try {
+      predict(kinds.planned(), sources, exact_options());
+    } catch (const input_error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  run_record at_once = source;  // its stages end long after the next begin
+  for (stage_record& stage : at_once.stages) {
+    stage.busy.clear();
+    for (stamp_pair& stamps : stage.device) stamps.end += 2'000'000;
+  }
+  for (frame_record& frame : at_once.frames) frame.end += 2'000'000;
+  EXPECT_THAT(why_not({{"s.json", at_once}}), HasSubstr("side by side"));
+  const run_record other = measured(drawn.under(strategy::async, graph_mode::stage, 1));
+  EXPECT_EQ(why_not({{"s.json", source}, {"o.json", other}}),
+            "o.json: measured under other settings than s.json; all results of --from must be of "
+            "the same settings on the same machine");
 }
 
 TEST(prediction, refuses_a_source_that_lacks_what_it_needs) {

@@ -26,7 +26,7 @@ namespace {
 struct predict_arguments {
   pipeline_options pipeline;
   run_results results;
-  std::string source;
+  std::vector<std::string> sources;
   std::vector<std::string> scale;
   int cores = 0;
   bool sensitivity = false;
@@ -59,12 +59,13 @@ std::map<std::string, double> read_scale(const std::vector<std::string>& given) 
 
 exit_status predict_pipeline(predict_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
-  const run_record source = read_source(given.source);
+  std::vector<prediction_source> sources;
+  for (const std::string& file : given.sources) sources.push_back({file, read_source(file)});
   prediction_options options;
   options.scale = read_scale(given.scale);
   if (given.cores > 0) options.cores = given.cores;
   options.sensitivity = given.sensitivity;
-  given.pipeline.default_device(source.device.backend);
+  given.pipeline.default_device(sources.front().run.device.backend);
   plan p = given.pipeline
                .plan_to(plan_use::check,
                         [](settings& run) {
@@ -74,7 +75,7 @@ exit_status predict_pipeline(predict_arguments& given) {
                .planned;
   given.results.gates.refuse([&](const gate& of) { return why_never_judged(of, p.run); });
   auto read = given.pipeline.files_of(p);
-  read.push_back(given.source);
+  read.insert(read.end(), given.sources.begin(), given.sources.end());
   result_outputs outputs(given.results.files, read);
   add_checksums(p, outputs);
   progress_line line(given.results.quiet);
@@ -82,7 +83,7 @@ exit_status predict_pipeline(predict_arguments& given) {
   options.on_progress = [&line](std::int64_t done, std::int64_t total) {
     line.show("predicting", done, total, "runs");
   };
-  const run_record record = predict(p, source, given.source, options);
+  const run_record record = predict(p, sources, options);
   line.erase();
   return given.results.report(outputs, record, stop.raised());
 }
@@ -96,9 +97,12 @@ void add_predict_command(CLI::App& program, action& chosen) {
   given->pipeline.add_to(*command, settings_except({"guard", "max_time", "threads", "timing"}));
   given->pipeline.add_no_plugins_option(*command);
   command
-      ->add_option("--from", given->source,
-                   "Result of 'run --timing event --json' with the stage times to use")
+      ->add_option("--from", given->sources,
+                   "Result of 'run --timing event --json' with the stage times to use; repeat it "
+                   "for several runs of the same settings")
       ->type_name("RESULT.json")
+      ->allow_extra_args(false)
+      ->take_all()
       ->required();
   command->add_option("--scale", given->scale, "Multiply a stage's time by a factor; repeatable")
       ->type_name("stage=factor")

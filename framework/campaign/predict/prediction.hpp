@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "framework/base/stop_request.hpp"
@@ -22,23 +23,28 @@ struct prediction_options {
   std::function<void(std::int64_t done, std::int64_t total)> on_progress = {};
 };
 
-/// Predicts a run of a plan by executing it in virtual time, with stage times of a recorded run.
-/// The same arguments give the same record on every machine.
+/// A measured run that a prediction takes stage times from.
+struct prediction_source {
+  std::string name;  ///< for messages and the record
+  run_record run;
+};
+
+/// Predicts a run of a plan by executing it in virtual time, with stage times of recorded runs. The
+/// same arguments give the same record on every machine.
 ///
-/// - Frames of the prediction replay the source's frames in order, so that times which vary
-/// together
-///   stay together. The source's frames that the process stood still in are left out.
-/// - Overheads come from the source: the issue time of each device stage and frame, and the medians
-///   of completion delay, wake-up and device start (docs/prediction.md).
-/// - The intervals are the 2.5th and 97.5th percentiles of replicates. A replicate draws blocks of
-///   the source's frames (circular block bootstrap, Politis and Romano 1992), then blocks of these
-///   for the frames of the run, so that it varies as the source and a real run of this length do.
-///   The distance of both ends from the median is widened by Student's t for the source's blocks.
-/// @param source Measured with `timing: event`.
-/// @param source_name For messages and the record.
-/// @throws input_error if the source lacks what the plan needs, with the reason and the remedy
+/// - Frames of the prediction replay the sources' frames in order, an equal part of each source, so
+///   that times which vary together stay together. Frames that a standstill delayed are left out.
+/// - Overheads come from the sources: the issue time of each device stage and frame, and
+///   `source_overheads`.
+/// - The 95 % intervals come from replicates. A replicate draws blocks of a source's frames
+///   (circular block bootstrap, Politis and Romano 1992), then blocks of these for the frames of
+///   the run, so that it varies as the source and a real run of this length do. This variation is
+///   widened by Student's t for the source's blocks. Several sources add the variation from run to
+///   run, by Student's t for a further run.
+/// @param sources At least one; measured with `timing: event` and the same settings.
+/// @throws input_error if a source lacks what the plan needs, with the reason and the remedy
 /// @throws interrupted_error if `stop` is raised before the first run is complete
-run_record predict(const plan& p, const run_record& source, const std::string& source_name,
+run_record predict(const plan& p, const std::vector<prediction_source>& sources,
                    const prediction_options& options = {});
 
 }  // namespace graphline

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "framework/campaign/predict/prediction.hpp"
+#include "framework/plan/plan.hpp"
+#include "framework/record/run_record.hpp"
+#include "framework/run/execute/virtual_session.hpp"
+
+namespace graphline {
+
+/// Times of a stage by frame.
+struct stage_times {
+  std::vector<nanoseconds> work;
+  std::vector<nanoseconds> issue;  ///< empty for a CPU stage
+  std::vector<std::int32_t> rows;  ///< empty if the stage runs whole in every frame
+};
+
+/// Stage times of recorded runs for the stages of a plan. The frames of all runs are numbered
+/// consecutively, without those that a standstill delayed.
+class source_times {
+ public:
+  /// @throws input_error if a run lacks what the plan needs, with the reason and the remedy
+  /// @pre `p` outlives the object
+  source_times(const plan& p, const std::vector<prediction_source>& sources,
+               const prediction_options& options);
+
+  /// Returns the number of frames of each source.
+  const std::vector<std::size_t>& counts() const noexcept { return counts_; }
+
+  std::size_t count() const noexcept { return launch_.size(); }
+
+  bool takes_time(std::size_t stage) const;
+
+  /// Returns times for a run whose frame f replays frame `order[f]`; more frames begin again. The
+  /// time of stage `faster`, if any, is 10 % less.
+  virtual_times replay(std::span<const std::uint32_t> order,
+                       std::optional<std::size_t> faster = {}) const;
+
+  /// Returns the length of blocks to resample: twice the largest automatic block length of the
+  /// end-to-end times and of each stage's times in a source, at most a fifth of the source. The
+  /// automatic length minimizes the error of a variance; intervals hold what they state with longer
+  /// blocks.
+  std::size_t block_length() const noexcept { return block_length_; }
+
+ private:
+  void add(const prediction_source& source);
+  void scale(const std::string& name, double factor);
+
+  const plan& plan_;
+  std::vector<stage_times> stages_;
+  std::vector<nanoseconds> launch_;  ///< launch time of a frame's graph
+  std::vector<std::size_t> counts_;
+  std::size_t block_length_ = 1;
+};
+
+/// Overheads of the host and the device.
+struct source_overheads {
+  /// From a device stage's completion to its observation: the median over the completions that the
+  /// host was waiting for.
+  nanoseconds completion_delay = 0;
+  /// From what a CPU stage waited for to its start on another thread: the lower quartile; the upper
+  /// ones include waits for a worker. The completion delay if one thread ran all stages.
+  nanoseconds wake_up = 0;
+  /// From a launch to the start of its work: the median over launches on an idle device.
+  nanoseconds device_start = 0;
+};
+
+source_overheads overheads_of(const std::vector<prediction_source>& sources);
+
+}  // namespace graphline
