@@ -80,7 +80,8 @@ std::vector<std::string> heading_of(const run_record& record, std::string_view t
                   counted(record.run.frames, "frame"), record.run.warmup, timing)};
   if (const auto& prediction = record.prediction) {
     lines.push_back(fmt::format("predicted from {} of {}: {}",
-                                counted(prediction->source_frames, "frame"), fmt::join(prediction->sources, ", "),
+                                counted(prediction->source_frames, "frame"),
+                                fmt::join(prediction->sources, ", "),
                                 way_of(prediction->source_run, prediction->source_cores)));
   }
   return lines;
