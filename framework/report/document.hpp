@@ -242,7 +242,8 @@ struct document {
   std::string table_of_csv;            ///< key of the table that CSV contains
   std::string headline = {};           ///< key of the fact that comparisons show first
   std::string title_key = "pipeline";  ///< key of the title in JSON; empty to omit it
-  bool exact = false;  ///< the figures are counted, not measured, so they are repeatable
+  bool exact = false;      ///< the figures are counted, not measured, so they are repeatable
+  bool predicted = false;  ///< by a run in virtual time
 };
 
 /// Returns true if the output `where` contains the part. `in_text` includes charts.

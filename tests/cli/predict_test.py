@@ -70,6 +70,24 @@ class predict(Case):
             self.assertAlmostEqual(interval["low"], figures[name]["low"] / 1e6, delta=1e-6)
             self.assertAlmostEqual(interval["high"], figures[name]["high"] / 1e6, delta=1e-6)
 
+    def test_several_runs_widen_the_intervals_by_their_differences(self):
+        again = self.measured(self.path, name="again.json")
+        made = self.predicted("--from", again, "--frames", 100)["record"]["prediction"]
+        self.assertEqual(made["sources"], [str(self.source), str(again)])
+        self.assertEqual(made["source_frames"], 24)
+        other = self.folder / "other.json"
+        self.expect(graphline("run", self.path, "--device", "host", "--strategy", "async",
+                              "--timing", "event", "--json", other), 0)
+        self.expect(graphline("predict", self.path, "--from", self.source, "--from", other), 2,
+                    f"{other}: measured under other settings than {self.source}")
+
+    def test_the_page_and_the_test_suite_say_that_they_are_predicted(self):
+        page, suite = self.folder / "page.html", self.folder / "suite.xml"
+        self.expect(graphline("predict", self.path, "--from", self.source, "--html", page,
+                              "--junit", suite, "--fail-if", "p50>1s"), 0)
+        self.assertIn('"predicted":true', page.read_text())
+        self.assertIn('name="graphline predict ', suite.read_text())
+
     def test_a_faster_stage_makes_the_frame_faster_by_what_it_saves(self):
         before = self.predicted("--strategy", "serial")
         after = self.predicted("--strategy", "serial", "--scale", "pause=0.5")

@@ -1,5 +1,7 @@
 #include "tools/graphline/run_results.hpp"
 
+#include <fmt/format.h>
+
 #include "framework/analysis/analyze.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/report/csv/stamps_csv.hpp"
@@ -33,10 +35,12 @@ exit_status run_results::report(result_outputs& outputs, const run_record& recor
   outputs.show(says, quiet);
   print_failure(record.failure);
   const auto ended = exit_status_of(record.failure.has_value(), interrupted);
-  const auto status =
-      gates.judge([&](const gate& of) { return judge(of, record, analysis.summary); },
-                  {"graphline run " + record.pipeline, {{"device", device_of(record.device)}}, {}},
-                  outputs, quiet, ended);
+  const auto status = gates.judge(
+      [&](const gate& of) { return judge(of, record, analysis.summary); },
+      {fmt::format("graphline {} {}", record.prediction ? "predict" : "run", record.pipeline),
+       {{"device", device_of(record.device)}},
+       {}},
+      outputs, quiet, ended);
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });
   outputs.write("--trace", [&](text_sink& to) { write_trace(to, record); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });

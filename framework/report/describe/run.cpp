@@ -288,6 +288,7 @@ void add_notes(document& to, const run_record& record, const run_analysis& analy
 document describe(const run_record& record, const run_analysis& analysis) {
   const auto& summary = analysis.summary;
   document made{"run", record.pipeline, record.description, {}, {}, {}, "stages"};
+  made.predicted = record.prediction.has_value();
   made.headline = "p50";
   made.lines = heading_of(record, fmt::format("timing={}", to_word(record.run.timing)));
   add_failures(made, record, "");

@@ -162,6 +162,7 @@ json page_json(const document& of) {
         part));
   }
   return {{"kind", of.kind},
+          {"predicted", of.predicted},
           {"title", of.title},
           {"description", of.description},
           {"lines", of.lines},

@@ -211,9 +211,10 @@ const page = (() => {
     return origin.content.flat().length ? [...sections, origin] : sections;
   }
 
-  function headerOf({ kind, title, description, lines: list, findings }) {
+  function headerOf({ kind, predicted, title, description, lines: list, findings }) {
     return [
-      element("p", { class: "kind" }, `graphline ${kind}`), element("h1", {}, name(title)),
+      element("p", { class: "kind" }, `graphline ${kind}${predicted ? ", predicted" : ""}`),
+      element("h1", {}, name(title)),
       description ? element("p", { class: "lead" }, name(description)) : null,
       lines(list.map(name)),
       ...findings.filter(({ severity }) => severity !== "note").map(({ severity, text }) =>
