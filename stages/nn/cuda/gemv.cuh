@@ -82,10 +82,35 @@ struct stacked_dot_products {
   std::int64_t k;
   std::int64_t cut;  ///< elements that the last row along the innermost axis lacks
   row_stacks stacks;
-  int lanes;  ///< threads per stack
+  int lanes;  ///< threads per stack, a power of two
 
-  GRAPHLINE_HOST_DEVICE void gather(std::int64_t item, int lane, float (&sum)[sums]) const {
-    const place at = place_of(item);
+  /// Offsets of an item's rows without the offset along the stacked axis.
+  struct place {
+    std::int64_t a = 0;
+    std::int64_t x = 0;
+    std::int64_t y = 0;
+    std::int64_t stack = 0;  ///< first row along the stacked axis
+    bool last = false;       ///< true for the last row along an innermost axis that is not stacked
+  };
+
+  GRAPHLINE_HOST_DEVICE place place_of(std::int64_t item) const {
+    place at;
+    for (int i = 0; i < stacks.count; ++i) {
+      const row_axis& axis = stacks.axes[i];
+      const std::int64_t digit = take_digit(item, axis.extent);
+      if (i == stacks.stacked) {
+        at.stack = digit;
+      } else {
+        at.a += digit * axis.a;
+        at.x += digit * axis.x;
+        at.y += digit * axis.y;
+        if (i == 0) at.last = digit == axis.extent - 1;
+      }
+    }
+    return at;
+  }
+
+  GRAPHLINE_HOST_DEVICE void gather(const place& at, int lane, float (&sum)[sums]) const {
     const row_axis& axis = stacks.axes[stacks.stacked];
     const float* row[sums];
     unsigned shorter = 0;  // a bit per row, set if the row lacks `cut` elements
@@ -117,45 +142,18 @@ struct stacked_dot_products {
     }
   }
 
-  GRAPHLINE_HOST_DEVICE void keep(std::int64_t item, int lane, const float (&sum)[sums]) const {
-    const place at = place_of(item);
+  GRAPHLINE_HOST_DEVICE void keep(const place& at, int lane, const float (&sum)[sums]) const {
     const row_axis& axis = stacks.axes[stacks.stacked];
     for (int i = 0; i < sums; ++i) {
       const std::int64_t row = at.stack + i * axis.extent;
-      if (lane == i % lanes && row < stacks.rows) y[at.y + row * axis.y] = sum[i];
+      if (lane == (i & (lanes - 1)) && row < stacks.rows) y[at.y + row * axis.y] = sum[i];
     }
   }
 
  private:
-  /// Offsets of an item's rows without the offset along the stacked axis.
-  struct place {
-    std::int64_t a = 0;
-    std::int64_t x = 0;
-    std::int64_t y = 0;
-    std::int64_t stack = 0;  ///< first row along the stacked axis
-    bool last = false;       ///< true for the last row along an innermost axis that is not stacked
-  };
-
   GRAPHLINE_HOST_DEVICE static void add(float& sum, const pack<float, width>& values,
                                         const pack<float, width>& factors) {
     for (int e = 0; e < width; ++e) sum += values.element[e] * factors.element[e];
-  }
-
-  GRAPHLINE_HOST_DEVICE place place_of(std::int64_t item) const {
-    place at;
-    for (int i = 0; i < stacks.count; ++i) {
-      const row_axis& axis = stacks.axes[i];
-      const std::int64_t digit = take_digit(item, axis.extent);
-      if (i == stacks.stacked) {
-        at.stack = digit;
-      } else {
-        at.a += digit * axis.a;
-        at.x += digit * axis.x;
-        at.y += digit * axis.y;
-        if (i == 0) at.last = digit == axis.extent - 1;
-      }
-    }
-    return at;
   }
 
   /// Loads the factors of row `i` of a stack from element `j` on.

@@ -57,22 +57,25 @@ __global__ void __launch_bounds__(256)
 /// part of the sums; shuffles add up the parts.
 template <class Work>
 __global__ void __launch_bounds__(256) run_teams(const Work work, std::int64_t count) {
-  const int lane = static_cast<int>(threadIdx.x) % work.lanes;
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x / work.lanes;
+  // A power of two: divisions would take longer than the work on short rows.
+  const int lane_bits = __ffs(work.lanes) - 1;
+  const int lane = static_cast<int>(threadIdx.x) & (work.lanes - 1);
+  const std::int64_t step = (static_cast<std::int64_t>(gridDim.x) * blockDim.x) >> lane_bits;
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  std::int64_t item = thread / work.lanes;
+  std::int64_t item = thread >> lane_bits;
   // All threads of a warp loop as often as its first thread, because they shuffle together.
-  for (std::int64_t first = (thread - threadIdx.x % 32) / work.lanes; first < count;
+  for (std::int64_t first = (thread - threadIdx.x % 32) >> lane_bits; first < count;
        first += step, item += step) {
     float sums[Work::sums];
-    work.gather(item < count ? item : count - 1, lane, sums);
+    const auto at = work.place_of(item < count ? item : count - 1);
+    work.gather(at, lane, sums);
     for (int apart = work.lanes / 2; apart > 0; apart /= 2) {
 #pragma unroll
       for (int i = 0; i < Work::sums; ++i) {
         sums[i] += __shfl_xor_sync(0xffffffffU, sums[i], apart);
       }
     }
-    if (item < count) work.keep(item, lane, sums);
+    if (item < count) work.keep(at, lane, sums);
   }
 }
 
@@ -98,8 +101,9 @@ class kernel_launcher {
     check();
   }
 
-  /// Runs work.gather(item, lane, sums) on each lane of an item's team, then work.keep(item, lane,
-  /// sums) with the totals. `work.lanes` is a power of two up to 32.
+  /// Runs work.gather(place, lane, sums) on each lane of an item's team, then work.keep(place,
+  /// lane, sums) with the totals; `place` is work.place_of(item). `work.lanes` is a power of two up
+  /// to 32.
   template <class Work>
   void teams(const Work& work, std::int64_t count) const {
     if (count == 0) return;

@@ -77,7 +77,7 @@ class cpu_launcher {
     std::vector<std::array<float, Work::sums>> sums(lanes);
     for (const std::int64_t item : numbered(count, order_)) {
       for (std::size_t lane = 0; lane < lanes; ++lane) {
-        work.gather(item, static_cast<int>(lane), *as_array(sums[lane]));
+        work.gather(work.place_of(item), static_cast<int>(lane), *as_array(sums[lane]));
       }
       for (std::size_t apart = lanes / 2; apart > 0; apart /= 2) {
         const auto before = sums;
@@ -86,7 +86,7 @@ class cpu_launcher {
         }
       }
       for (std::size_t lane = 0; lane < lanes; ++lane) {
-        work.keep(item, static_cast<int>(lane), *as_array(sums[lane]));
+        work.keep(work.place_of(item), static_cast<int>(lane), *as_array(sums[lane]));
       }
     }
   }
