@@ -236,6 +236,36 @@ void fields(Archive& a, part_of_record<faster_stage> auto& of) {
   a.value("p95_ns", of.p95, any_time);
 }
 
+/// Factors of the times of a device stage on another device.
+struct stage_factor {
+  std::string stage;
+  double low = 1;   ///< with `high`, the range of the factors of bandwidth, rate and roofline time
+  double best = 1;  ///< of the roofline time
+  double high = 1;
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<stage_factor> auto& of) {
+  a.value("stage", of.stage);
+  a.value("low", of.low, from_0);
+  a.value("best", of.best, from_0);
+  a.value("high", of.high, from_0);
+}
+
+/// A prediction for another device than the source's.
+struct device_change {
+  std::string source_device;
+  bool public_figures = true;  ///< ceilings of both devices are public figures, else measured
+  std::vector<stage_factor> factors;
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<device_change> auto& of) {
+  a.value("source_device", of.source_device);
+  a.value("public_figures", of.public_figures);
+  a.value("factors", of.factors);
+}
+
 /// Where a predicted run comes from.
 struct prediction_record {
   std::vector<std::string> sources;  ///< result files of the runs whose stage times were used
@@ -249,6 +279,7 @@ struct prediction_record {
   std::vector<std::pair<std::string, std::string>> scaled;  ///< factors of stages' times, by name
   std::vector<predicted_figure> figures;
   std::vector<faster_stage> sensitivity = {};  ///< of each stage that takes time; if requested
+  std::optional<graphline::device_change> device_change = {};
 };
 
 template <class Archive>
@@ -264,6 +295,7 @@ void fields(Archive& a, part_of_record<prediction_record> auto& of) {
   a.value("scaled", of.scaled);
   a.value("figures", of.figures);
   a.value("sensitivity", of.sensitivity);
+  a.value("device_change", of.device_change);
 }
 
 /// Raw results of a run, from which all its reports are computed.

@@ -7,7 +7,7 @@ import json
 import statistics
 import unittest
 
-from cli_test import PIPELINES, SMALL, Case, graphline
+from cli_test import PIPELINES, SMALL, SOURCE, Case, graphline
 
 # A flag, which is 0 in most frames, decides the rows of a stage and whether another one runs.
 DECIDED = """pipeline: decided
@@ -148,6 +148,74 @@ class predict(Case):
                                       scale), 2, f"--scale {scale.split('=')[0]}", message)
         self.expect(graphline("predict", self.path, "--from", self.source, "--cores", 0), 2,
                     "--cores")
+
+    def as_measured_on(self, device, name, **record):
+        """The source as if its device had another name."""
+        result = json.loads(self.source.read_text())
+        result["record"]["device"].update(backend="cuda", name=device)
+        result["record"].update(record)
+        path = self.folder / name
+        path.write_text(json.dumps(result))
+        return path
+
+    def on(self, source, device, *words):
+        return graphline("predict", self.path, "--device", "host", "--strategy", "serial", "--from",
+                         source, "--on", device, *words)
+
+    def test_another_gpu_has_the_times_of_the_source_times_the_factors(self):
+        source = self.as_measured_on("NVIDIA H200", "h200.json")
+        self.expect(self.on(source, "h100"), 0, "small on cuda: NVIDIA H100 80GB HBM3",
+                    "on NVIDIA H100 80GB HBM3 from NVIDIA H200, by public figures of both",
+                    "take as long as in the source", stream="stdout")
+        made = self.folder / "made.json"
+        self.expect(self.on(source, "rtx4090", "--json", made), 0)
+        made = json.loads(made.read_text())
+        factors = {row["stage"]: row["factor"] for row in made["factors"]}
+        self.assertEqual(set(factors), {"net", "copy:y"})
+        before = json.loads(source.read_text())["record"]["stages"]
+        for old, new in zip(before, made["record"]["stages"]):
+            for a, b in zip(self.times(old), self.times(new)):
+                self.assertAlmostEqual(a * factors.get(old["name"], 1), b, delta=1)
+
+    def test_on_the_device_of_the_source_nothing_changes(self):
+        source = self.as_measured_on("NVIDIA H200", "h200.json")
+        results = []
+        for words in [["--on", "h200"], []]:
+            made = self.folder / "made.json"
+            self.expect(graphline("predict", self.path, "--device", "host", "--from", source,
+                                  "--json", made, *words), 0)
+            result = json.loads(made.read_text())
+            if words:
+                self.assertEqual([[row[key] for key in ("low", "factor", "high")]
+                                  for row in result.pop("factors")], [[1, 1, 1]] * 2)
+                del result["record"]["prediction"]["device_change"]
+            results.append(result)
+        self.assertEqual(*results)
+
+    def test_a_device_that_cannot_be_compared_is_refused_with_the_remedy(self):
+        known = "a100, h100, h200, l4, l40s, orin, rtx4090"
+        source = self.as_measured_on("NVIDIA H200", "h200.json")
+        self.expect(self.on(source, "h20"), 2, f"unknown device (did you mean 'h200'?); expected {known}")
+        self.expect(self.on(source, source), 2, "this is a run, not a calibration")
+        self.expect(self.on(self.source, "h100"), 2, "is a 'host' device, whose times tell nothing "
+                    "about a GPU")
+        other = self.as_measured_on("NVIDIA B300", "b300.json")
+        self.expect(self.on(other, "h100"), 2, "the source ran on NVIDIA B300, of which no public "
+                    f"figures are known (known: {known}); calibrate both devices")
+
+    def test_measured_ceilings_are_compared_with_measured_ones(self):
+        target = json.loads((SOURCE / "framework/device/known/l4.json").read_text())
+        del target["environment"]["figures"]
+        calibration = self.folder / "l4.json"
+        calibration.write_text(json.dumps(target))
+        self.expect(self.on(self.as_measured_on("NVIDIA H200", "h200.json"), calibration), 2,
+                    "there is no calibration of NVIDIA H200", "graphline calibrate --device cuda")
+        ceilings = [{"what": what, "precision": "float32", "value": 1e11, "worst": 1e11, "best": 1e11}
+                    for what in ("read", "host_to_device_pinned", "device_to_host_pinned", "matmul")]
+        source = self.as_measured_on("NVIDIA H200", "calibrated.json", calibration={
+            "date": "2026-11-27T00:00:00Z", "ceilings": ceilings, "stale": []})
+        self.expect(self.on(source, calibration), 0, "on NVIDIA L4 from NVIDIA H200, by calibrations",
+                    stream="stdout")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
 #include <charconv>
@@ -12,12 +13,15 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/campaign/predict/other_device.hpp"
 #include "framework/campaign/predict/prediction.hpp"
+#include "framework/report/store/known_devices.hpp"
 #include "framework/report/store/record_reader.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/run_results.hpp"
+#include "tools/graphline/target_device.hpp"
 #include "tools/graphline/terminal.hpp"
 
 namespace graphline {
@@ -28,6 +32,7 @@ struct predict_arguments {
   run_results results;
   std::vector<std::string> sources;
   std::vector<std::string> scale;
+  std::string on;
   int cores = 0;
   bool sensitivity = false;
 };
@@ -83,7 +88,13 @@ exit_status predict_pipeline(predict_arguments& given) {
   options.on_progress = [&line](std::int64_t done, std::int64_t total) {
     line.show("predicting", done, total, "runs");
   };
-  const run_record record = predict(p, sources, options);
+  const auto predict_with = [&](const prediction_options& with) {
+    return predict(p, sources, with);
+  };
+  const run_record& first = sources.front().run;
+  const run_record record = given.on.empty() ? predict_with(options)
+                                             : predict_on(target_device(given.on, first), p, first,
+                                                          options, predict_with);
   line.erase();
   return given.results.report(outputs, record, stop.raised());
 }
@@ -108,6 +119,11 @@ void add_predict_command(CLI::App& program, action& chosen) {
       ->type_name("stage=factor")
       ->allow_extra_args(false)
       ->take_all();
+  command
+      ->add_option("--on", given->on,
+                   fmt::format("Predict for another GPU: {}, or a file of 'calibrate --json'",
+                               fmt::join(known_device_names(), ", ")))
+      ->type_name("DEVICE");
   command->add_option("--cores", given->cores, "Cores for CPU stages; default: the result's")
       ->type_name("N")
       ->check(in_range(1, 4096));

@@ -99,6 +99,11 @@ std::string label_of(ceiling what, precision arithmetic) {
   return fmt::format("{}, {}", words, to_word(arithmetic));
 }
 
+std::string origin_of_figures(const calibration_record& record) {
+  const std::string* const origin = value_of(record.environment, "figures");
+  return origin == nullptr ? std::string() : *origin;
+}
+
 std::vector<ceiling_figure> figures_of(const calibration_record& record) {
   std::vector<ceiling_figure> figures;
   for (const ceiling_record& c : record.ceilings) {

@@ -12,6 +12,10 @@ namespace graphline {
 /// Returns the display name of a ceiling: "memory, read"; "convolution, float16".
 std::string label_of(ceiling what, precision arithmetic);
 
+/// Returns where the public figures of a device come from, if its ceilings are such figures; empty
+/// for measured ceilings. It is the entry "figures" of the environment.
+std::string origin_of_figures(const calibration_record& record);
+
 /// Returns each calibrated ceiling at the median, 10th and 90th percentile of its times (nearest
 /// rank). Omits ceilings without samples.
 std::vector<ceiling_figure> figures_of(const calibration_record& record);

@@ -11,8 +11,11 @@ namespace graphline::report {
 
 namespace {
 
-/// Returns "measured 2026-11-20T12:00:00Z by graphline 0.5.0".
+/// Returns "measured 2026-11-20T12:00:00Z by graphline 0.5.0" or "public figures: white paper".
 std::string origin_of(const calibration_record& record) {
+  if (const auto figures = origin_of_figures(record); !figures.empty()) {
+    return "public figures: " + figures;
+  }
   std::string date = "at an unknown time";
   std::string by;
   for (const auto& [name, value] : record.environment) {

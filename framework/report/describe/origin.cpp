@@ -83,6 +83,11 @@ std::vector<std::string> heading_of(const run_record& record, std::string_view t
                                 counted(prediction->source_frames, "frame"),
                                 fmt::join(prediction->sources, ", "),
                                 way_of(prediction->source_run, prediction->source_cores)));
+    if (const auto& change = prediction->device_change) {
+      lines.push_back(fmt::format("on {} from {}, by {} of both", record.device.name,
+                                  change->source_device,
+                                  change->public_figures ? "public figures" : "calibrations"));
+    }
   }
   return lines;
 }

@@ -536,6 +536,22 @@ table sensitivity_table(const run_record& record, const distribution& times) {
   return made;
 }
 
+void add_factors(document& to, const device_change& change) {
+  using f = const stage_factor&;
+  to.parts.push_back(table_of<stage_factor>(
+      {"factors", "Factors of the source's stage times", "stage"},
+      {{{"stage", "stage"}, [](f x) { return x.stage; }},
+       {{"factor", "factor", ratio, 0, "of the time in the source, from the roofline time"},
+        [](f x) { return cell(x.best, ratio); }},
+       {{"low", "from", ratio, 0, "the range of the factors of bandwidth, rate and roofline time"},
+        [](f x) { return cell(x.low, ratio); }},
+       {{"high", "to", ratio}, [](f x) { return cell(x.high, ratio); }}},
+      change.factors));
+  to.parts.push_back(
+      note{"95 % from, to: also span the factors; CPU stages, launches and the host's delays take "
+           "as long as in the source"});
+}
+
 }  // namespace
 
 void add_run_tables(document& to, const run_record& record, const run_analysis& analysis) {
@@ -558,6 +574,9 @@ void add_run_tables(document& to, const run_record& record, const run_analysis& 
   if (analysis.attribution) add_attribution(to, record, *analysis.attribution);
   if (record.prediction && !record.prediction->sensitivity.empty()) {
     to.parts.push_back(sensitivity_table(record, *analysis.summary.end_to_end));
+  }
+  if (record.prediction && record.prediction->device_change) {
+    add_factors(to, *record.prediction->device_change);
   }
 }
 

@@ -78,7 +78,11 @@ std::string writer_of(const json& result) {
 }  // namespace
 
 any_record read_record(const std::string& path, named_by who) {
-  const auto source = read_text_file(path, largest_result, who);
+  return read_record(read_text_file(path, largest_result, who));
+}
+
+any_record read_record(const std::shared_ptr<const source_text>& source) {
+  const std::string& path = source->name();
   if (begins_trial_store(source->text())) {
     refuse_result(path,
                   "these are the trials of an experiment, not its result; the same 'graphline "

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,9 @@ namespace graphline {
 /// @throws input_error with file, fault and remedy, if the file is not such a result, is damaged,
 /// or lacks a key because another version wrote it
 any_record read_record(const std::string& path, named_by who = named_by::user);
+
+/// Reads a record from the text of a result file.
+any_record read_record(const std::shared_ptr<const source_text>& source);
 
 /// Reads a calibration. @throws input_error also if the file contains another kind of result
 calibration_record read_calibration(const std::string& path);
