@@ -195,7 +195,8 @@ class predict(Case):
     def test_a_device_that_cannot_be_compared_is_refused_with_the_remedy(self):
         known = "a100, h100, h200, l4, l40s, orin, rtx4090"
         source = self.as_measured_on("NVIDIA H200", "h200.json")
-        self.expect(self.on(source, "h20"), 2, f"unknown device (did you mean 'h200'?); expected {known}")
+        self.expect(self.on(source, "h20"), 2,
+                    f"unknown device (did you mean 'h200'?); expected {known}")
         self.expect(self.on(source, source), 2, "this is a run, not a calibration")
         self.expect(self.on(self.source, "h100"), 2, "is a 'host' device, whose times tell nothing "
                     "about a GPU")
@@ -210,12 +211,14 @@ class predict(Case):
         calibration.write_text(json.dumps(target))
         self.expect(self.on(self.as_measured_on("NVIDIA H200", "h200.json"), calibration), 2,
                     "there is no calibration of NVIDIA H200", "graphline calibrate --device cuda")
-        ceilings = [{"what": what, "precision": "float32", "value": 1e11, "worst": 1e11, "best": 1e11}
-                    for what in ("read", "host_to_device_pinned", "device_to_host_pinned", "matmul")]
+        ceilings = [{"what": what, "precision": "float32", **dict.fromkeys(
+            ["value", "worst", "best"], 1e11)} for what in (
+                "read", "host_to_device_pinned", "device_to_host_pinned", "matmul")]
         source = self.as_measured_on("NVIDIA H200", "calibrated.json", calibration={
             "date": "2026-11-27T00:00:00Z", "ceilings": ceilings, "stale": []})
-        self.expect(self.on(source, calibration), 0, "on NVIDIA L4 from NVIDIA H200, by calibrations",
-                    stream="stdout")
+        self.expect(self.on(source, calibration, "--json", calibration), 2, "l4.json")
+        self.expect(self.on(source, calibration), 0,
+                    "on NVIDIA L4 from NVIDIA H200, by calibrations", stream="stdout")
 
 
 if __name__ == "__main__":

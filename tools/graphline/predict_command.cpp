@@ -81,6 +81,7 @@ exit_status predict_pipeline(predict_arguments& given) {
   given.results.gates.refuse([&](const gate& of) { return why_never_judged(of, p.run); });
   auto read = given.pipeline.files_of(p);
   read.insert(read.end(), given.sources.begin(), given.sources.end());
+  if (!given.on.empty()) read.push_back(given.on);
   result_outputs outputs(given.results.files, read);
   add_checksums(p, outputs);
   progress_line line(given.results.quiet);

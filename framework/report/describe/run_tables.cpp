@@ -538,7 +538,7 @@ table sensitivity_table(const run_record& record, const distribution& times) {
 
 void add_factors(document& to, const device_change& change) {
   using f = const stage_factor&;
-  to.parts.push_back(table_of<stage_factor>(
+  auto made = table_of<stage_factor>(
       {"factors", "Factors of the source's stage times", "stage"},
       {{{"stage", "stage"}, [](f x) { return x.stage; }},
        {{"factor", "factor", ratio, 0, "of the time in the source, from the roofline time"},
@@ -546,7 +546,9 @@ void add_factors(document& to, const device_change& change) {
        {{"low", "from", ratio, 0, "the range of the factors of bandwidth, rate and roofline time"},
         [](f x) { return cell(x.low, ratio); }},
        {{"high", "to", ratio}, [](f x) { return cell(x.high, ratio); }}},
-      change.factors));
+      change.factors);
+  made.titled = true;
+  to.parts.push_back(std::move(made));
   to.parts.push_back(
       note{"95 % from, to: also span the factors; CPU stages, launches and the host's delays take "
            "as long as in the source"});
