@@ -87,6 +87,14 @@ TEST(other_device, keeps_the_efficiency_of_a_stage) {
                 (10 + 2995 * 0.5) / 3005);
 }
 
+TEST(other_device, ignores_a_resource_that_cannot_bound_the_stage) {
+  // Computes for 1 ms and reads for 0.1 ms; on the target for 0.25 and 0.05 ms.
+  const auto one = stage_of("net", 3'002'500,
+                            {.flops = 1'000'000'000, .bytes_read = 10'000'000, .bytes_written = 0});
+  const double best = (2.5 + 3000 * 0.25) / 3002.5;
+  expect_factor(factor(source_with({one})), best, best, best);
+}
+
 TEST(other_device, starts_operations_as_fast_as_the_source) {
   // 0.5 us of 3 us are at the roofline.
   expect_factor(factor(source_with({stage_of(

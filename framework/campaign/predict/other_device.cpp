@@ -18,6 +18,9 @@ namespace {
 /// Time to start an operation, in ns: that of an empty kernel in a graph on an H200.
 constexpr double start_of_operation = 2500;
 
+/// Least share of the roofline time that the time of a resource has if it may bound a stage.
+constexpr double least_share = 0.5;
+
 using time_of = std::optional<double> roofline_metrics::*;
 
 /// A run compared with the ceilings of a device.
@@ -107,9 +110,13 @@ stage_factor factor_of(const run_record& source, std::size_t index, const device
     return (start + (measured - start) * (*after / *before)) / measured;
   };
   made.low = made.best = made.high = *factor(&roofline_metrics::roofline_time);
+  const auto can_bound = [&](const device_roofline& at, time_of which) {
+    return at.time(index, which).value_or(0) >=
+           least_share * *at.time(index, &roofline_metrics::roofline_time);
+  };
   for (const time_of which : {&roofline_metrics::memory_time, &roofline_metrics::compute_time}) {
     const auto other = factor(which);
-    if (!other) continue;
+    if (!other || !(can_bound(from, which) || can_bound(on, which))) continue;
     made.low = std::min(made.low, *other);
     made.high = std::max(made.high, *other);
   }

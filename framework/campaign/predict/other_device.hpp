@@ -26,8 +26,9 @@ struct other_device {
 ///
 /// The best factor is that of the roofline time, so that a stage keeps the efficiency that it has
 /// in the source. The others are the lowest and the highest of this factor and those of the memory
-/// time and the compute time. The time above the roofline, up to 2.5 us per operation, does not
-/// change: it is the cost of starting work.
+/// time and the compute time, as far as these are at least half of the roofline time on either
+/// device. The time above the roofline, up to 2.5 us per operation, does not change: it is the cost
+/// of starting work.
 /// @throws input_error that names the missing ceiling or cost. Stages in `scaled` need no cost.
 std::vector<stage_factor> factors_on(const other_device& other, const run_record& source,
                                      const std::map<std::string, double>& scaled = {});

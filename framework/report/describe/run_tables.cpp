@@ -550,7 +550,7 @@ void add_factors(document& to, const device_change& change) {
   made.titled = true;
   to.parts.push_back(std::move(made));
   to.parts.push_back(
-      note{"95 % from, to: also span the factors; CPU stages, launches and the host's delays take "
+      note{"the intervals also span these factors; CPU stages, launches and the host's delays take "
            "as long as in the source"});
 }
 
