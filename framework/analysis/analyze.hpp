@@ -7,6 +7,7 @@
 #include "framework/analysis/experiment/capacity.hpp"
 #include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/analysis/experiment/sweep.hpp"
+#include "framework/analysis/experiment/validation_summary.hpp"
 #include "framework/analysis/roofline/roofline.hpp"
 #include "framework/analysis/run/attribution_summary.hpp"
 #include "framework/analysis/run/summary.hpp"

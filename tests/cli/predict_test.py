@@ -5,9 +5,10 @@ usage: predict_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 
 import json
 import statistics
+import time
 import unittest
 
-from cli_test import PIPELINES, SMALL, SOURCE, Case, graphline
+from cli_test import ENDLESS, PIPELINES, SMALL, SOURCE, Case, graphline
 
 # A flag, which is 0 in most frames, decides the rows of a stage and whether another one runs.
 DECIDED = """pipeline: decided
@@ -219,6 +220,83 @@ class predict(Case):
         self.expect(self.on(source, calibration, "--json", calibration), 2, "l4.json")
         self.expect(self.on(source, calibration), 0,
                     "on NVIDIA L4 from NVIDIA H200, by calibrations", stream="stdout")
+
+    def test_validate_measures_and_predicts_in_rounds(self):
+        path = self.folder / "v.json"
+        done = graphline("predict", self.path, "--device", "host", "--validate", "--rounds", 3,
+                         "--strategy", "overlap", "--frames", 12, "--json", path)
+        self.expect(done, 0, "3 rounds", "predicted from the serial run of each round",
+                    "Mean time of each stage", "Where the error comes from", "p95 needs 59 frames",
+                    stream="stdout")
+        result = json.loads(path.read_text())
+        self.assertEqual(result["schema"], "graphline.validation/1")
+        self.assertEqual([each["name"] for each in result["figures"]],
+                         ["mean", "p50", "p95", "throughput"])
+        rounds = result["record"]["rounds"]
+        self.assertEqual(len(rounds), 3)
+        (pause,) = [stage for stage in result["stages"] if stage["name"] == "pause"]
+        for when in "measured", "predicted":
+            self.assertGreaterEqual(pause[when], 1e6)
+            means = [statistics.mean(end - due for due, end in zip(frames["due"], frames["end"]))
+                     for frames in (each[when]["frames"] for each in rounds)]
+            self.assertAlmostEqual(result["figures"][0][when], statistics.median(means), delta=1)
+        sources = set()
+        for each in rounds:
+            self.assertEqual(each["measured"]["settings"]["strategy"], "overlap")
+            self.assertEqual(each["measured"]["settings"]["timing"], "event")
+            source = each["predicted"]["prediction"]
+            self.assertEqual(source["source_settings"]["strategy"], "serial")
+            self.assertEqual(source["source_frames"], 12)
+            sources.add(str(each["predicted"]["stages"]))
+        self.assertEqual(len(sources), 3)  # each round measures its own
+        self.assertEqual(["source" in each["measured"] for each in rounds], [True, False, False])
+        self.assertEqual(graphline("report", path).stdout, done.stdout)
+
+    def test_validate_may_take_the_stage_times_of_a_result(self):
+        result = self.result_of("predict", self.path, "--from", self.source, "--validate",
+                                "--rounds", 3, "--scale", "pause=5")
+        (pause,) = [stage for stage in result["stages"] if stage["name"] == "pause"]
+        (source,) = [stage for stage in json.loads(self.source.read_text())["record"]["stages"]
+                     if stage["name"] == "pause"]
+        self.assertAlmostEqual(pause["predicted"], 5 * statistics.mean(self.times(source)), delta=1)
+        self.assertGreaterEqual(pause["measured"], 1e6)
+
+    def test_wrong_options_of_validate_are_refused(self):
+        for words, message in [(["--validate", "--rounds", 2], "3 to 100"),
+                               (["--from", self.source, "--rounds", 5], "--validate"),
+                               (["--validate", "--cores", 2], "--cores"),
+                               (["--validate", "--csv", "a.csv"], "--csv"),
+                               (["--validate", "--fail-if", "p50>1s"], "--fail-if"),
+                               (["--validate", "--scale", "pause=2"], "needs --from"),
+                               (["--validate", "--frames", 4], "4 complete frames, fewer than 5"),
+                               (["--validate", "--from", self.source, "--scale", "paus=2"],
+                                "the pipeline has no such stage")]:
+            with self.subTest(words):
+                self.expect(graphline("predict", self.path, "--device", "host", *words), 2,
+                            message)
+
+    def test_validate_warns_once(self):
+        path = self.pipeline(SMALL + "params: {unused: 1}\n", "unused.yaml")
+        done = graphline("predict", path, "--device", "host", "--validate", "--rounds", 3)
+        self.expect(done, 0)
+        self.assertEqual(done.stderr.count("parameter 'unused' is never used"), 1)
+
+    def test_ctrl_c_reports_the_complete_rounds(self):
+        path = self.folder / "v.json"
+        words = ["--device", "host", "--validate", "--rounds", 100, "--json", path]
+        process = self.start("predict", self.path, *words, "--frames", 100)
+        time.sleep(3)
+        out, _ = self.interrupt(process)
+        result = json.loads(path.read_text())
+        self.assertIn(f"INTERRUPTED after {result['rounds']} of 100 rounds", out)
+        self.assertTrue(result["interrupted"])
+        self.assertEqual(len(result["record"]["rounds"]), result["rounds"])
+        path.unlink()
+        process = self.start("predict", self.pipeline(ENDLESS, "endless.yaml"), *words)
+        time.sleep(2)
+        _, err = self.interrupt(process)
+        self.assertIn("interrupted before a round was complete", err)
+        self.assertFalse(path.exists())
 
 
 if __name__ == "__main__":

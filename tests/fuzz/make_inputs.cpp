@@ -22,6 +22,7 @@
 #include "tests/report/sample_calibrations.hpp"
 #include "tests/report/sample_capacity.hpp"
 #include "tests/report/sample_roofline.hpp"
+#include "tests/report/sample_validation.hpp"
 #include "tests/report/store/sample_plan.hpp"
 #include "tests/stages/cpu/many_scans.hpp"
 #include "tests/stages/nn/onnx/model_writer.hpp"
@@ -89,6 +90,7 @@ void write_results(const fs::path& folder) {
           {samples::made_of({{"timing", "sync"}}), samples::made_of({{"timing", "event"}})}, 2)));
   add("roofline.json", result_json(samples::two_models_roofline(2)));
   add("capacity.json", result_json(samples::two_models_capacity({6})));
+  add("validation.json", result_json(samples::two_models_validation(3)));
   add("calibration.json", calibration_json(samples::host_calibration()));
   auto long_name = samples::two_models(timing_method::event, 2);
   long_name.stages.front().name = std::string(many, 'x');

@@ -131,7 +131,8 @@ std::vector<std::string> pipeline_options::files_of(const plan& p) const {
 }
 
 planned_pipeline pipeline_options::plan_to(plan_use use,
-                                           const std::function<void(settings&)>& adjust) {
+                                           const std::function<void(settings&)>& adjust,
+                                           bool warns) {
   planning_options options{.device = device_, .plugins = plugins_};
   for (const auto& text : set_) {
     options.set.push_back(split_assignment(text, "--set", "name=value, such as --set batch=8"));
@@ -145,7 +146,7 @@ planned_pipeline pipeline_options::plan_to(plan_use use,
     if (adjust) adjust(spec.run);
   };
   auto result = plan_pipeline(path_, stages_, options, use);
-  if (!result.warnings.all().empty()) {
+  if (warns && !result.warnings.all().empty()) {
     print(stderr, fmt::format("{}\n", result.warnings.render()));
   }
   return result;

@@ -69,10 +69,11 @@ class pipeline_options {
   /// Returns the files behind a plan: the pipeline and the data of its stages.
   std::vector<std::string> files_of(const plan& p) const;
 
-  /// Reads, checks and plans the pipeline like `plan_pipeline`. Prints warnings to standard error.
-  /// `adjust` changes the settings after the options are applied.
+  /// Reads, checks and plans the pipeline like `plan_pipeline`. Prints warnings to standard error
+  /// if `warns`. `adjust` changes the settings after the options are applied.
   /// @pre these options outlive the plan
-  planned_pipeline plan_to(plan_use use, const std::function<void(settings&)>& adjust = {});
+  planned_pipeline plan_to(plan_use use, const std::function<void(settings&)>& adjust = {},
+                           bool warns = true);
 
   /// Returns the plan to run.
   plan make_plan(const std::function<void(settings&)>& adjust = {});

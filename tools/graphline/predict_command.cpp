@@ -3,9 +3,12 @@
 
 #include <CLI/App.hpp>
 #include <charconv>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -15,8 +18,13 @@
 #include "framework/base/utf8.hpp"
 #include "framework/campaign/predict/other_device.hpp"
 #include "framework/campaign/predict/prediction.hpp"
+#include "framework/campaign/predict/validation.hpp"
+#include "framework/plan/planner.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/report/store/known_devices.hpp"
 #include "framework/report/store/record_reader.hpp"
+#include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/interrupt.hpp"
@@ -35,6 +43,8 @@ struct predict_arguments {
   std::string on;
   int cores = 0;
   bool sensitivity = false;
+  bool validates = false;
+  std::int64_t rounds = 5;
 };
 
 run_record read_source(const std::string& file) {
@@ -44,6 +54,12 @@ run_record read_source(const std::string& file) {
       fmt::format("--from {}: not the result of one run; make one with 'graphline "
                   "run --json FILE'",
                   quote(file, 200)));
+}
+
+std::vector<prediction_source> read_sources(const std::vector<std::string>& files) {
+  std::vector<prediction_source> sources;
+  for (const std::string& file : files) sources.push_back({file, read_source(file)});
+  return sources;
 }
 
 std::map<std::string, double> read_scale(const std::vector<std::string>& given) {
@@ -62,22 +78,83 @@ std::map<std::string, double> read_scale(const std::vector<std::string>& given) 
   return factors;
 }
 
-exit_status predict_pipeline(predict_arguments& given) {
+/// Sets what predictions need of a run.
+void set_timing(settings& run) {
+  run.timing = timing_method::event;
+  run.max_time.reset();
+}
+
+exit_status validate_predictions(predict_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
-  std::vector<prediction_source> sources;
-  for (const std::string& file : given.sources) sources.push_back({file, read_source(file)});
+  validation_options options{.rounds = given.rounds, .stop = &stop};
+  options.prediction.scale = read_scale(given.scale);
+  std::vector<prediction_source> saved = read_sources(given.sources);
+  if (!saved.empty()) {
+    given.pipeline.default_device(saved.front().run.device.backend);
+  } else if (!given.scale.empty()) {
+    throw input_error(
+        "--scale with --validate needs --from RESULT.json, measured before the stage changed");
+  }
+  plan p = given.pipeline.make_plan(set_timing);
+  const auto device = given.pipeline.open_device(p);
+  auto read = given.pipeline.files_of(p);
+  read.insert(read.end(), given.sources.begin(), given.sources.end());
+  result_outputs outputs(given.results.files, read);
+  add_checksums(p, outputs);
+
+  progress_line line(given.results.quiet);
+  const auto runs_of = [&](session& s, std::string_view what) -> validation_run {
+    return [&, what](std::int64_t round) {
+      run_options run;
+      run.stop = &stop;
+      run.on_progress = [&](const progress& at) {
+        line.show(fmt::format("round {} of {}, {}", round + 1, given.rounds, what), at.done,
+                  at.total, "frames");
+      };
+      return s.run(run);
+    };
+  };
+  session wanted(std::move(p), *device, &stop);
+  std::optional<session> serial;
+  validation_source source;
+  if (!saved.empty()) {
+    source = std::move(saved);
+  } else {
+    const auto apart = [](settings& run) {
+      set_timing(run);
+      set_stages_apart(run);
+    };
+    auto planned = given.pipeline.plan_to(plan_use::run, apart, false).planned;
+    serial.emplace(std::move(planned), *device, &stop);
+    source = runs_of(*serial, "serial run");
+  }
+  const auto record = validate(wanted.planned(), runs_of(wanted, "wanted run"), source, options);
+  line.erase();
+  end_measuring("a round was complete", record.interrupted && record.rounds.empty());
+  const auto says = report::describe(record);
+  outputs.show(says, given.results.quiet);
+  print_failure(record.failure);
+  outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });
+  outputs.write(says);
+  outputs.finish();
+  return exit_status_of(record.failure.has_value(), record.interrupted);
+}
+
+exit_status predict_pipeline(predict_arguments& given) {
+  if (given.validates) return validate_predictions(given);
+  if (given.sources.empty()) {
+    throw input_error(
+        "predict needs --from RESULT.json, made by 'graphline run --timing event --json', or "
+        "--validate, which measures");
+  }
+  const stop_request& stop = stop_on_interrupt();
+  const std::vector<prediction_source> sources = read_sources(given.sources);
   prediction_options options;
   options.scale = read_scale(given.scale);
   if (given.cores > 0) options.cores = given.cores;
   options.sensitivity = given.sensitivity;
   given.pipeline.default_device(sources.front().run.device.backend);
-  plan p = given.pipeline
-               .plan_to(plan_use::check,
-                        [](settings& run) {
-                          run.timing = timing_method::event;
-                          run.max_time.reset();
-                        })
-               .planned;
+  plan p = given.pipeline.plan_to(plan_use::check, set_timing).planned;
   given.results.gates.refuse([&](const gate& of) { return why_never_judged(of, p.run); });
   auto read = given.pipeline.files_of(p);
   read.insert(read.end(), given.sources.begin(), given.sources.end());
@@ -114,8 +191,7 @@ void add_predict_command(CLI::App& program, action& chosen) {
                    "for several runs of the same settings")
       ->type_name("RESULT.json")
       ->allow_extra_args(false)
-      ->take_all()
-      ->required();
+      ->take_all();
   command->add_option("--scale", given->scale, "Multiply a stage's time by a factor; repeatable")
       ->type_name("stage=factor")
       ->allow_extra_args(false)
@@ -130,8 +206,18 @@ void add_predict_command(CLI::App& program, action& chosen) {
       ->check(in_range(1, 4096));
   command->add_flag("--sensitivity", given->sensitivity,
                     "Show how much each stage shortens the frame if it becomes 10 % faster");
+  auto* validates = command->add_flag("--validate", given->validates,
+                                      "Also run the pipeline, in rounds, and compare both");
+  command->add_option("--rounds", given->rounds, "Rounds of --validate, each with a prediction")
+      ->type_name("N")
+      ->check(in_range(3, 100))
+      ->capture_default_str()
+      ->needs(validates);
   given->results.add_files_to(*command);
   given->results.add_gates_to(*command);
+  for (const char* one : {"--cores", "--sensitivity", "--trace", "--csv", "--fail-if", "--junit"}) {
+    validates->excludes(command->get_option(one));
+  }
   command->callback([&chosen, given] { chosen = [given] { return predict_pipeline(*given); }; });
 }
 

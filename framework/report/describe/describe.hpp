@@ -23,6 +23,7 @@ document describe(const run_record& record, const run_analysis& analysis);
 document describe(const roofline_record& record, const roofline_analysis& analysis);
 document describe(const capacity_record& record, const capacity_analysis& analysis);
 document describe(const experiment_record& record, const experiment_analysis& analysis);
+document describe(const validation_record& record, const validation_summary& summary);
 
 template <class Record>
 document describe(const Record& record) {

@@ -10,6 +10,7 @@
 #include "framework/record/experiment_record.hpp"
 #include "framework/record/roofline_record.hpp"
 #include "framework/record/run_record.hpp"
+#include "framework/record/validation_record.hpp"
 
 namespace graphline {
 
@@ -17,7 +18,7 @@ namespace graphline {
 // line in both lists here, and a function `describe`.
 
 using any_record = std::variant<run_record, experiment_record, roofline_record, calibration_record,
-                                capacity_record, cost_summary>;
+                                capacity_record, validation_record, cost_summary>;
 
 struct result_kind {
   std::string_view name;     ///< schema without version
@@ -33,6 +34,7 @@ inline constexpr result_kind result_kinds[] = {
     {"graphline.roofline", "a roofline", "roofline"},
     {"graphline.calibration", "a calibration of a device", "calibrate", true},
     {"graphline.capacity", "a search for the highest rate", "capacity"},
+    {"graphline.validation", "a validation of predictions", "predict --validate"},
     {"graphline.inspect", "what a pipeline amounts to", "inspect"}};
 static_assert(std::size(result_kinds) == std::variant_size_v<any_record>);
 

@@ -86,6 +86,10 @@ constexpr auto heading<capacity_settings> = "capacity settings";
 template <>
 constexpr auto heading<capacity_run> = "capacity run";
 template <>
+constexpr auto heading<validation_record> = "validation";
+template <>
+constexpr auto heading<validation_round> = "validation round";
+template <>
 constexpr auto heading<experiment_record> = "experiment";
 template <>
 constexpr auto heading<experiment_settings> = "experiment settings";
@@ -235,9 +239,9 @@ TEST(record_keys, are_those_of_the_document) {
                 part_record, operation_record, tensor_record, graph_record, graph_node,
                 output_record, roofline_record, experiment_record, experiment_settings,
                 experiment_configuration, compared_pair, configuration_member, trial_record,
-                capacity_record, capacity_settings, capacity_run, calibration_record,
-                ceiling_record, cost_summary, stage_figures, bucket_figures, written_tensor,
-                layer_figures, cost_figures>(meanings_in(document));
+                capacity_record, capacity_settings, capacity_run, validation_record,
+                validation_round, calibration_record, ceiling_record, cost_summary, stage_figures,
+                bucket_figures, written_tensor, layer_figures, cost_figures>(meanings_in(document));
   expected.pop_back();  // the empty line after the last table
   if (std::getenv("GRAPHLINE_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(path, std::ios::binary) << expected;

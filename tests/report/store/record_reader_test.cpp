@@ -20,6 +20,7 @@
 #include "tests/report/sample_calibrations.hpp"
 #include "tests/report/sample_capacity.hpp"
 #include "tests/report/sample_roofline.hpp"
+#include "tests/report/sample_validation.hpp"
 #include "tests/report/store/result_files.hpp"
 
 namespace graphline {
@@ -210,6 +211,12 @@ TEST_F(record_reader, makes_the_same_reports_of_a_capacity_search) {
   expect_equal_documents(record);
 }
 
+TEST_F(record_reader, makes_the_same_reports_of_a_validation) {
+  auto record = samples::two_models_validation(6);
+  record.interrupted = true;
+  expect_equal_documents(record);
+}
+
 TEST_F(record_reader, names_what_a_roofline_and_a_search_lack) {
   auto cut = json::parse(result_json(samples::two_models_roofline(5)));
   cut["record"]["stages"]["stages"][0]["parts"][0].erase("name");
@@ -223,8 +230,8 @@ TEST_F(record_reader, names_what_a_roofline_and_a_search_lack) {
 TEST_F(record_reader, says_what_it_reads_where_a_file_is_no_such_result) {
   const char* reads =
       "reads graphline.run/1, graphline.experiment/1, graphline.roofline/1, "
-      "graphline.calibration/1, graphline.capacity/1 and graphline.inspect/1, as --json writes "
-      "them";
+      "graphline.calibration/1, graphline.capacity/1, graphline.validation/1 and "
+      "graphline.inspect/1, as --json writes them";
   for (const char* schema : {"graphline.run/2", "graphline.diff/1", "trace"}) {
     EXPECT_THAT(refusal(json{{"schema", schema}}.dump()),
                 AllOf(HasSubstr("this is '" + std::string(schema) + "'; "), HasSubstr(reads)));
