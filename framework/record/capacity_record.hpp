@@ -60,6 +60,7 @@ struct capacity_record {
   bool interrupted = false;
   /// Conditions from before the first run to after the last run; empty if not recorded.
   std::optional<conditions_record> conditions = {};
+  std::optional<prediction_record> prediction = {};  ///< if the runs are in virtual time
 };
 
 template <class Archive>
@@ -69,6 +70,7 @@ void fields(Archive& a, part_of_record<capacity_record> auto& of) {
   a.value("runs", of.runs);
   a.value("interrupted", of.interrupted);
   a.value("conditions", of.conditions);
+  a.value("prediction", of.prediction);
 }
 
 }  // namespace graphline

@@ -82,6 +82,7 @@ struct experiment_record {
   std::vector<experiment_configuration> configurations;
   std::vector<compared_pair> pairs;
   std::optional<graphline::calibration> calibration;  ///< of the device, if it was calibrated
+  std::optional<prediction_record> prediction = {};   ///< if the trials are runs in virtual time
   std::vector<trial_record> trials;  ///< in order of execution; the last block may be incomplete
   std::string stopped;               ///< why it ended before all requested trials; else empty
   bool interrupted = false;
@@ -98,6 +99,7 @@ void fields(Archive& a, part_of_record<experiment_record> auto& of) {
   a.value("configurations", of.configurations);
   a.value("pairs", of.pairs);
   a.value("calibration", of.calibration);
+  a.value("prediction", of.prediction);
   a.value("stopped", of.stopped);
   a.value("interrupted", of.interrupted);
   a.value("failure", of.failure);

@@ -162,6 +162,9 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "was disturbed[, frames waited up to {batch_wait} for others of their batch], or the capacity "
      "is "
      "lower"},
+    {"predicted_runs_failed_below",
+     "{failed} of {runs} runs at rates below {below} failed, the lowest at {lowest}: the frames "
+     "that runs draw from the sources differ, or the capacity is lower"},
     {"low_rates_wait",
      "at low rates, {percentile} may exceed {bound}: a frame waits up to {wait} for others of its "
      "batch"},

@@ -342,9 +342,10 @@ TEST(prediction, refuses_sources_that_ran_side_by_side_or_under_different_settin
   for (frame_record& frame : at_once.frames) frame.end += 2'000'000;
   EXPECT_THAT(why_not({{"s.json", at_once}}), HasSubstr("side by side"));
   const run_record other = measured(drawn.under(strategy::async, graph_mode::stage, 1));
-  EXPECT_EQ(why_not({{"s.json", source}, {"o.json", other}}),
-            "o.json: measured under other settings than s.json; all results of --from must be of "
-            "the same settings on the same machine");
+  EXPECT_EQ(
+      why_not({{"s.json", source}, {"o.json", other}}),
+      "o.json: measured under other settings than s.json; all results to predict from must be "
+      "of the same settings on the same machine");
 }
 
 TEST(prediction, refuses_a_source_that_lacks_what_it_needs) {

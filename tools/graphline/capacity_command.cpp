@@ -13,6 +13,7 @@
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/campaign/capacity/capacity_search.hpp"
+#include "framework/campaign/predict/predicted_campaigns.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "tools/graphline/commands.hpp"
@@ -31,6 +32,7 @@ struct capacity_arguments {
   std::string arrivals;
   std::string within = "2%";
   std::int64_t frames = 0;
+  std::vector<std::string> predict;
   result_files files;
   bool quiet = false;
 };
@@ -90,15 +92,26 @@ exit_status measure_capacity(capacity_arguments& given) {
       std::ranges::find(shown_percentiles, given.percentile, &word<double>::first)->second;
   how.within = read_within(given.within);
   how.frames = read_frames(given.frames, how.percentile);
-  plan p = given.pipeline.make_plan([&](settings& run) { set_load(run, given.arrivals); });
+  const auto sources = read_sources(given.predict, "--predict");
+  const bool predicted = !sources.empty();
+  if (predicted) given.pipeline.default_device(sources.front().run.device.backend);
+  plan p = given.pipeline
+               .plan_to(predicted ? plan_use::check : plan_use::run,
+                        [&](settings& run) { set_load(run, given.arrivals); })
+               .planned;
   how.bound = read_bound(given.under, p.run.deadline);
   how.arrival = p.run.arrival;
   how.seed = p.run.seed;
-  const auto device = given.pipeline.open_device(p);
-  result_outputs outputs(given.files, given.pipeline.files_of(p));
+  std::unique_ptr<device> on;
+  if (!predicted) on = given.pipeline.open_device(p);
+  auto read = given.pipeline.files_of(p);
+  read.insert(read.end(), given.predict.begin(), given.predict.end());
+  result_outputs outputs(given.files, read);
   add_checksums(p, outputs);
 
-  session s(std::move(p), *device, &stop);
+  // Either one runs the plan.
+  std::optional<session> s;
+  std::optional<predictor> by;
   progress_line line(given.quiet);
   capacity_options options;
   options.stop = &stop;
@@ -109,8 +122,17 @@ exit_status measure_capacity(capacity_arguments& given) {
     }
     line.show(activity, at.run.done, at.run.total, "frames");
   };
-  options.watch_machine = [&s] { return machine_watch(s.device()); };
-  const auto record = find_capacity(how, make_session_probe(s, how, &stop), options);
+  probe_function probe;
+  if (predicted) {
+    print_warnings(disturbed_sources(sources));
+    options.prediction = by.emplace(p, sources).origin();
+    probe = make_predicted_probe(*by, how, &stop);
+  } else {
+    s.emplace(std::move(p), *on, &stop);
+    options.watch_machine = [&s] { return machine_watch(s->device()); };
+    probe = make_session_probe(*s, how, &stop);
+  }
+  const auto record = find_capacity(how, probe, options);
   line.erase();
   end_measuring("a frame was done",
                 record.interrupted && record.closed_loop.frames.empty() && record.runs.empty());
@@ -160,6 +182,7 @@ void add_capacity_command(CLI::App& program, action& chosen) {
                    "Maximum width of the 95 % interval, relative to the rate")
       ->type_name("PERCENT")
       ->capture_default_str();
+  add_predict_option(*command, given->predict);
   given->files.add_json(*command, "Write the result (- for standard output)");
   command->footer(
       "About five runs of --frames frames locate the rate. Then runs of two to four times as many\n"

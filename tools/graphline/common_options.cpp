@@ -7,11 +7,13 @@
 #include <cstdio>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/plan/experiment_plan.hpp"
+#include "framework/report/store/record_reader.hpp"
 #include "framework/spec/node_reading.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/settings_table.hpp"
@@ -66,6 +68,33 @@ void add_plugin_option(CLI::App& command, std::vector<std::string>& plugins,
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->take_all();
+}
+
+CLI::Option* add_predict_option(CLI::App& command, std::vector<std::string>& files) {
+  return command
+      .add_option("--predict", files,
+                  "Run in virtual time with the stage times of a result of 'run --timing event "
+                  "--json', instead of measuring; repeat it for several results of the same "
+                  "settings")
+      ->type_name("RESULT.json")
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
+std::vector<prediction_source> read_sources(const std::vector<std::string>& files,
+                                            std::string_view option) {
+  std::vector<prediction_source> sources;
+  for (const std::string& file : files) {
+    auto read = read_record(file);
+    auto* run = std::get_if<run_record>(&read);
+    if (run == nullptr) {
+      throw input_error(
+          fmt::format("{} {}: not the result of one run; make one with 'graphline run --json FILE'",
+                      option, quote(file, 200)));
+    }
+    sources.push_back({file, std::move(*run)});
+  }
+  return sources;
 }
 
 std::pair<std::string, std::string> split_assignment(const std::string& text,

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/campaign/predict/prediction.hpp"
 #include "framework/device/device.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/run/pipeline/run_pipeline.hpp"
@@ -37,6 +38,13 @@ void add_no_plugins_option(CLI::App& command, plugin_use& use);
 /// Adds --plugin. `verb`: what the command does with the kinds of the plug-ins.
 void add_plugin_option(CLI::App& command, std::vector<std::string>& plugins,
                        const std::string& verb);
+
+/// Adds --predict, for commands that can run in virtual time.
+CLI::Option* add_predict_option(CLI::App& command, std::vector<std::string>& files);
+
+/// Reads the results of runs that `option` names. @throws input_error that names the file
+std::vector<prediction_source> read_sources(const std::vector<std::string>& files,
+                                            std::string_view option);
 
 /// Splits "name=value". @throws input_error that names the option and what was expected
 std::pair<std::string, std::string> split_assignment(const std::string& text,

@@ -17,6 +17,7 @@
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/campaign/experiment/experiment.hpp"
+#include "framework/campaign/predict/predicted_campaigns.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "framework/plan/experiment_plan.hpp"
@@ -67,6 +68,7 @@ struct compare_arguments {
   std::optional<std::int64_t> trials;
   std::string time_limit;
   std::string store;
+  std::vector<std::string> predict;
   result_files files;
   bool check = false;
   bool resume = false;
@@ -78,7 +80,8 @@ struct compare_arguments {
 /// kinds of the experiment's plug-ins to `stages`.
 /// @throws input_error with all errors at once
 experiment_plan make_plan(const compare_arguments& given, stage_registry& stages) {
-  plan_target machine = target_of(given.device);
+  plan_target machine =
+      target_of(given.device, given.predict.empty() ? plan_use::run : plan_use::check);
   machine.plugins = given.plugins;
   diagnostics found;
   const auto spec = read_experiment(read_source(given.experiment, named_by::user), found);
@@ -138,11 +141,9 @@ class device_set {
 };
 
 result_outputs open_outputs(const compare_arguments& given, const experiment_plan& planned,
-                            const std::string& store) {
+                            std::vector<std::string> read) {
   const auto data = data_files(planned);
-  std::vector<std::string> read(data.begin(), data.end());
-  read.push_back(store);
-  read.push_back(store + ".previous");
+  read.insert(read.end(), data.begin(), data.end());
   for (const auto& source : planned.sources) read.push_back(source->name());
   return result_outputs(given.files, read);
 }
@@ -157,28 +158,57 @@ std::vector<nanoseconds> try_configurations(const experiment_plan& planned, tria
 }
 
 experiment_record run_trials(const experiment_plan& planned, trial_runner& runner,
-                             trial_store& store, std::vector<trial_record> done,
-                             const stop_request& stop, bool quiet) {
+                             experiment_options options, const stop_request& stop, bool quiet) {
   progress_line line(quiet);
-  experiment_options options;
-  options.done = std::move(done);
   options.stop = &stop;
-  options.on_trial = [&](const trial_record& trial) { store.add(trial); };
   options.on_progress = [&](const experiment_progress& at) {
     line.show(fmt::format("comparing, {}", at.configuration), at.done, at.total, "trials", at.left);
   };
-  experiment_record record = run_experiment(planned, runner, options);
-  if (!record.interrupted) store.end(record.stopped);
-  return record;
+  return run_experiment(planned, runner, options);
 }
 
-void print_warnings(const std::vector<std::string>& warnings) {
-  for (const auto& warning : warnings) {
-    print(stderr, fmt::format("warning: {}\n", printable(warning)));
+/// Shows and writes the result, and judges the gates.
+exit_status report_comparison(const compare_arguments& given, const experiment_record& record,
+                              result_outputs& outputs) {
+  end_measuring("a trial was done", record.interrupted && record.trials.empty());
+
+  const auto analysis = analyze(record);
+  write_experiment(outputs, record, analysis, given.quiet);
+  report::gate_suite suite{"graphline compare " + record.name, {}, {}};
+  if (!record.trials.empty()) {
+    const auto& device = record.trials.front().members.front().device;
+    suite.properties.emplace_back("device", device_of(device));
   }
+  const auto status =
+      given.gates.judge([&](const gate& of) { return judge(of, record, analysis.summary); },
+                        std::move(suite), outputs, given.quiet, status_of(record));
+  print_failure(record.failure);
+  return status;
+}
+
+exit_status predict_comparison(compare_arguments given) {
+  const auto sources = read_sources(given.predict, "--predict");
+  if (given.device == "auto") given.device = sources.front().run.device.backend;
+  stage_registry stages = builtin_stages();
+  experiment_plan planned = make_plan(given, stages);
+  for (auto& file : checksums_of({given.predict.begin(), given.predict.end()})) {
+    planned.files.push_back(std::move(file));
+  }
+  apply(given, planned.how);
+  given.gates.refuse([&](const gate& of) { return why_never_judged(of, planned); });
+  const stop_request& stop = stop_on_interrupt();
+  const auto runner = make_predicted_trials(planned, sources);
+  auto outputs = open_outputs(given, planned, given.predict);
+  print_warnings(disturbed_sources(sources));
+  print_warnings(report::forewarnings(planned));
+  const auto record = run_trials(planned, *runner, {}, stop, given.quiet);
+  const auto status = report_comparison(given, record, outputs);
+  outputs.finish();
+  return status;
 }
 
 exit_status compare(const compare_arguments& given) {
+  if (!given.predict.empty()) return predict_comparison(given);
   stage_registry stages = builtin_stages();
   experiment_plan planned = make_plan(given, stages);
   apply(given, planned.how);
@@ -193,7 +223,7 @@ exit_status compare(const compare_arguments& given) {
   }
 
   const std::string path = given.store.empty() ? planned.name + ".trials.jsonl" : given.store;
-  auto outputs = open_outputs(given, planned, path);
+  auto outputs = open_outputs(given, planned, {path, path + ".previous"});
   trial_store store(path, planned, opening_of(given));
   auto done = store.take_trials();
   // Stored trials already show that the configurations run, and how long they take. Text goes to
@@ -208,24 +238,16 @@ exit_status compare(const compare_arguments& given) {
     print(stderr, fmt::format("{}: going on from {}\n", printable(planned.name),
                               counted(static_cast<std::int64_t>(done.size()), "trial")));
   }
-  auto record = run_trials(planned, *runner, store, std::move(done), stop, given.quiet);
+  auto record = run_trials(
+      planned, *runner,
+      {.done = std::move(done), .on_trial = [&](const trial_record& trial) { store.add(trial); }},
+      stop, given.quiet);
+  if (!record.interrupted) store.end(record.stopped);
   std::vector<std::string> warnings;
   record.calibration = calibration_for(record, warnings);
   print_warnings(warnings);
 
-  end_measuring("a trial was done", record.interrupted && record.trials.empty());
-
-  const auto analysis = analyze(record);
-  write_experiment(outputs, record, analysis, given.quiet);
-  report::gate_suite suite{"graphline compare " + record.name, {}, {}};
-  if (!record.trials.empty()) {
-    const auto& device = record.trials.front().members.front().device;
-    suite.properties.emplace_back("device", device_of(device));
-  }
-  const auto status =
-      given.gates.judge([&](const gate& of) { return judge(of, record, analysis.summary); },
-                        std::move(suite), outputs, given.quiet, status_of(record));
-  print_failure(record.failure);
+  const auto status = report_comparison(given, record, outputs);
   if (!record.trials.empty() && status_of(record) != exit_status::done) {
     print(stderr, fmt::format("\n{} kept in {}; the same command with --resume continues\n",
                               counted(static_cast<std::int64_t>(record.trials.size()), "trial"),
@@ -274,21 +296,25 @@ void add_compare_command(CLI::App& program, action& chosen) {
   command->add_option("EXPERIMENT.yaml", given->experiment, "The experiment")->required();
   add_device_option(*command, given->device);
   add_no_plugins_option(*command, given->plugins);
-  command->add_flag("--check", given->check,
-                    "Show the configurations and the estimated run time, then stop");
+  auto* check = command->add_flag("--check", given->check,
+                                  "Show the configurations and the estimated run time, then stop");
   command->add_option("--trials", given->trials, "Maximum number of trials of each configuration")
       ->type_name("N")
       ->check(in_range(1, 10000));
   command->add_option("--time-limit", given->time_limit, "Begin no block of trials after this time")
       ->type_name("TIME");
-  command
-      ->add_option("--store", given->store,
-                   "File that keeps each trial when it ends (default: NAME.trials.jsonl)")
-      ->type_name("FILE");
+  auto* store =
+      command
+          ->add_option("--store", given->store,
+                       "File that keeps each trial when it ends (default: NAME.trials.jsonl)")
+          ->type_name("FILE");
   auto* resume = command->add_flag("--resume", given->resume,
                                    "Continue with the stored trials; a larger --trials adds some");
-  command->add_flag("--overwrite", given->overwrite, "Start over and replace stored trials")
-      ->excludes(resume);
+  auto* overwrite =
+      command->add_flag("--overwrite", given->overwrite, "Start over and replace stored trials");
+  overwrite->excludes(resume);
+  auto* predict = add_predict_option(*command, given->predict);
+  for (auto* measured : {check, store, resume, overwrite}) predict->excludes(measured);
   add_experiment_files(*command, given->files);
   given->gates.add_to(*command, gated::comparison, given->files);
   add_quiet_option(*command, given->quiet);

@@ -11,11 +11,9 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "framework/base/error.hpp"
-#include "framework/base/utf8.hpp"
 #include "framework/campaign/predict/other_device.hpp"
 #include "framework/campaign/predict/prediction.hpp"
 #include "framework/campaign/predict/validation.hpp"
@@ -23,7 +21,6 @@
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/known_devices.hpp"
-#include "framework/report/store/record_reader.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
@@ -46,21 +43,6 @@ struct predict_arguments {
   bool validates = false;
   std::int64_t rounds = 5;
 };
-
-run_record read_source(const std::string& file) {
-  auto read = read_record(file);
-  if (auto* run = std::get_if<run_record>(&read)) return std::move(*run);
-  throw input_error(
-      fmt::format("--from {}: not the result of one run; make one with 'graphline "
-                  "run --json FILE'",
-                  quote(file, 200)));
-}
-
-std::vector<prediction_source> read_sources(const std::vector<std::string>& files) {
-  std::vector<prediction_source> sources;
-  for (const std::string& file : files) sources.push_back({file, read_source(file)});
-  return sources;
-}
 
 std::map<std::string, double> read_scale(const std::vector<std::string>& given) {
   std::map<std::string, double> factors;
@@ -88,7 +70,7 @@ exit_status validate_predictions(predict_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   validation_options options{.rounds = given.rounds, .stop = &stop};
   options.prediction.scale = read_scale(given.scale);
-  std::vector<prediction_source> saved = read_sources(given.sources);
+  std::vector<prediction_source> saved = read_sources(given.sources, "--from");
   if (!saved.empty()) {
     given.pipeline.default_device(saved.front().run.device.backend);
   } else if (!given.scale.empty()) {
@@ -148,7 +130,7 @@ exit_status predict_pipeline(predict_arguments& given) {
         "--validate, which measures");
   }
   const stop_request& stop = stop_on_interrupt();
-  const std::vector<prediction_source> sources = read_sources(given.sources);
+  const std::vector<prediction_source> sources = read_sources(given.sources, "--from");
   prediction_options options;
   options.scale = read_scale(given.scale);
   if (given.cores > 0) options.cores = given.cores;

@@ -106,6 +106,12 @@ void print_failure(const std::optional<std::string>& failure) {
   if (failure) print(stderr, fmt::format("error: {}\n", printable(*failure)));
 }
 
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const auto& warning : warnings) {
+    print(stderr, fmt::format("warning: {}\n", printable(warning)));
+  }
+}
+
 terminal_style style_of(std::FILE* stream) {
   auto width = width_in_environment();
   if (!width) width = width_of_terminal(stream);

@@ -30,6 +30,9 @@ void print_findings(const std::vector<finding>& findings);
 /// Prints the message of a failed run, if any, to standard error.
 void print_failure(const std::optional<std::string>& failure);
 
+/// Prints warnings to standard error.
+void print_warnings(const std::vector<std::string>& warnings);
+
 /// Returns the style for a stream. `--color auto` means colors on a terminal, if NO_COLOR is empty
 /// or unset and TERM is neither missing nor "dumb". The width is COLUMNS, else that of the
 /// terminal, else 80, limited to 40 to 200.

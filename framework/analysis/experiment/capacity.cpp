@@ -110,7 +110,7 @@ struct pooled_run {
 /// Sets `disturbed` and `unsteady`, and returns the pooled runs that are not disturbed.
 std::vector<pooled_run> undisturbed(const capacity_settings& how,
                                     std::span<const capacity_run> runs,
-                                    std::span<const capacity_run_summary> summaries,
+                                    std::span<const capacity_run_summary> summaries, bool noise,
                                     capacity_estimate& to) {
   constexpr std::size_t least_to_compare = 5;
   constexpr double scale = 1.4826;  // standard deviation / median absolute deviation
@@ -126,7 +126,7 @@ std::vector<pooled_run> undisturbed(const capacity_settings& how,
   }
   const auto own = relative_own_times(of_counted);
   double limit = std::numeric_limits<double>::infinity();
-  if (own.size() >= least_to_compare) {
+  if (noise && own.size() >= least_to_compare) {
     const double center = median_of(own);
     std::vector<double> off;
     for (const double time : own) off.push_back(std::abs(time - center));
@@ -367,9 +367,9 @@ capacity_run_summary summarize(const capacity_run& run, const capacity_settings&
 
 capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<double> closed_loop,
                                     std::span<const capacity_run> runs,
-                                    std::span<const capacity_run_summary> summaries) {
+                                    std::span<const capacity_run_summary> summaries, bool noise) {
   capacity_estimate result;
-  const auto left = undisturbed(how, runs, summaries, result);
+  const auto left = undisturbed(how, runs, summaries, noise, result);
   result.runs = left.size();
   for (const auto& [run, summary] : left) result.frames += summary->times.size();
   if (left.empty()) return result;
@@ -488,7 +488,8 @@ std::optional<finding> failures_below(const capacity_summary& summary,
     if (probe.held < probe.runs.size()) lowest = std::min(lowest, probe.rate);
   }
   if (failed == 0) return std::nullopt;
-  finding made{"runs_failed_below", finding_severity::warning};
+  finding made{summary.predicted ? "predicted_runs_failed_below" : "runs_failed_below",
+               finding_severity::warning};
   return made.with("failed", failed)
       .with("runs", runs)
       .with("below", below, unit::frames_per_second)
@@ -561,7 +562,9 @@ capacity_summary summarize(const capacity_record& record) {
     const auto full = batches->sizes.back().times->median();
     if (*first.run.batch_wait + full > record.how.bound) result.batch_wait = first.run.batch_wait;
   }
-  result.estimate = estimate_capacity(record.how, result.closed_loop, record.runs, runs);
+  result.estimate =
+      estimate_capacity(record.how, result.closed_loop, record.runs, runs, !record.prediction);
+  result.predicted = record.prediction.has_value();
   result.warning = disturbance_finding(record.conditions, record.closed_loop);
   result.probes = probes_of(record, runs, result.estimate.disturbed);
   return result;

@@ -69,7 +69,8 @@ struct capacity_estimate {
 /// if their own time exceeds the median over all runs, which is taken for each size of batch, by
 /// more than five robust standard deviations (1.4826 times the median absolute deviation: Rousseeuw
 /// and Croux, 1993) and by more than half of `within`. If more than two fifths of the runs are
-/// slow, these are normal for the pipeline and count.
+/// slow, these are normal for the pipeline and count. Without `noise`, as in virtual time, slow
+/// runs count.
 ///
 /// `poisson`: the number of late frames depends mainly on the arrival times, which are known. Each
 /// run is therefore compared with a `reference_queue` that has the same arrivals and the closed
@@ -91,7 +92,8 @@ struct capacity_estimate {
 /// `within`.
 capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<double> closed_loop,
                                     std::span<const capacity_run> runs,
-                                    std::span<const capacity_run_summary> summaries);
+                                    std::span<const capacity_run_summary> summaries,
+                                    bool noise = true);
 
 /// Summary of the runs at one rate.
 struct probe_summary {
@@ -129,6 +131,7 @@ struct capacity_summary {
   /// Set if this wait and a full batch together exceed the bound, so that low rates may miss it.
   std::optional<nanoseconds> batch_wait;
   std::optional<finding> warning;  ///< disturbances of the machine
+  bool predicted = false;          ///< the runs are in virtual time
 };
 
 capacity_summary summarize(const capacity_record& record);

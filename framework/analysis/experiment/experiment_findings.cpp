@@ -156,7 +156,7 @@ std::vector<finding> findings_of(const experiment_record& record, const experime
   std::vector<finding> findings;
   add_overload_findings(from, findings);
   add_timing_findings(from, findings);
-  add_output_findings(from, findings);
+  if (!record.prediction) add_output_findings(from, findings);  // virtual time computes nothing
   add_priority_findings(from, findings);
   add_overlap_findings(from, findings);
   add_machine_findings(from, findings);

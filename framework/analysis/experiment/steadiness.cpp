@@ -84,6 +84,7 @@ double spread_between_neighbors(const std::vector<double>& levels) {
 
 steadiness steadiness_of(const experiment_record& record) {
   steadiness result;
+  if (record.prediction) return result;  // a virtual machine has no noise
   const counted_trials trials(record);
   result.stood_still_blocks = trials.stood_still_blocks();
   if (trials.blocks().size() < least_blocks) return result;

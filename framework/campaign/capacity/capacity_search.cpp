@@ -29,6 +29,7 @@ class capacity_search {
                   const capacity_options& options)
       : probe_(probe), options_(options) {
     record_.how = how;
+    record_.prediction = options.prediction;
   }
 
   capacity_record search() {
@@ -122,7 +123,8 @@ class capacity_search {
       if (rate <= 0) rate = about[(record_.runs.size() - before) % about.size()];
       if (rate > most_rate || rate < lowest_part * ceiling_) return;
       if (!run_at(rate, frames, true)) return;
-      estimate = estimate_capacity(how(), closed_rate_, record_.runs, summaries_);
+      estimate =
+          estimate_capacity(how(), closed_rate_, record_.runs, summaries_, !record_.prediction);
       repeated = record_.runs.size() - before - estimate.runs;
       low_ = estimate.low;
       high_ = estimate.high;
@@ -216,10 +218,11 @@ double rough_rate(const run_record& record) {
   return time > 0 ? 1e9 * static_cast<double>(record.frames.size()) / time : all_at_once;
 }
 
-class session_probe {
+class capacity_probe {
  public:
-  session_probe(session& s, const capacity_settings& how, const stop_request* stop)
-      : session_(s), how_(how), stop_(stop) {}
+  capacity_probe(run_function run, std::int64_t batch_frames, const capacity_settings& how,
+                 const stop_request* stop)
+      : run_(std::move(run)), batch_frames_(batch_frames), how_(how), stop_(stop) {}
 
   capacity_run operator()(const probe_request& request) {
     if (!request.rate) return closed_loop(request);
@@ -236,7 +239,7 @@ class session_probe {
       if (overdue_frames(how_, rate, request.frames, now() - begun, at.done) >= limit) cut.raise();
     };
     capacity_run run;
-    run.record = session_.run(options);
+    run.record = run_(options);
     const bool stopped = stop_ != nullptr && stop_->raised();
     run.cut_off =
         run.record.interrupted && !stopped && !run.record.failure && !run.record.frames.empty();
@@ -262,11 +265,12 @@ class session_probe {
     // a rate just high enough to keep the queue from emptying.
     for (int attempt = 0; attempt < 2; ++attempt) {
       auto options = options_for(request, rate);
-      const auto together = session_.planned().run.batch_frames;
-      if (together > 1) options.frames = std::max(request.frames, closed_batches * together);
+      if (batch_frames_ > 1) {
+        options.frames = std::max(request.frames, closed_batches * batch_frames_);
+      }
       options.stop = stop_;
       options.on_progress = request.on_progress;
-      run.record = session_.run(options);
+      run.record = run_(options);
       if (run.record.interrupted || run.record.failure || run.record.load.dropped.empty()) break;
       rate = std::min(all_at_once, 4 * rough_rate(run.record));
     }
@@ -282,7 +286,8 @@ class session_probe {
     return overdue_frames(how_, rate, record.run.frames, ended - first, done);
   }
 
-  session& session_;
+  run_function run_;
+  std::int64_t batch_frames_;
   capacity_settings how_;
   const stop_request* stop_;
   bool warm_ = false;
@@ -290,9 +295,15 @@ class session_probe {
 
 }  // namespace
 
+probe_function make_probe(run_function run, std::int64_t batch_frames, const capacity_settings& how,
+                          const stop_request* stop) {
+  return capacity_probe(std::move(run), batch_frames, how, stop);
+}
+
 probe_function make_session_probe(session& s, const capacity_settings& how,
                                   const stop_request* stop) {
-  return session_probe(s, how, stop);
+  return make_probe([&s](const run_options& options) { return s.run(options); },
+                    s.planned().run.batch_frames, how, stop);
 }
 
 std::int64_t overdue_frames(const capacity_settings& how, double rate, std::int64_t frames,

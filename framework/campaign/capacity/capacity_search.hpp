@@ -37,6 +37,7 @@ struct capacity_options {
   std::function<void(const capacity_progress&)> on_progress;
   /// Starts watching the machine. If empty, the record has no conditions.
   std::function<machine_watch()> watch_machine = {};
+  std::optional<prediction_record> prediction = {};  ///< if the runs are in virtual time
 };
 
 /// Returns the smallest number of frames with which a run can show that the percentile meets the
@@ -64,9 +65,17 @@ std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_l
 capacity_record find_capacity(const capacity_settings& how, const probe_function& probe,
                               const capacity_options& options = {});
 
-/// Returns a function that makes runs of a session whose plan has arrivals. A run that may be cut
+using run_function = std::function<run_record(const run_options&)>;
+
+/// Returns a function that makes runs with `run`, whose plan has arrivals and the given
+/// `batch_frames`. A run that may be cut
 /// off ends once so many frames are late that the queue must be growing: several times as many as
 /// the percentile allows.
+/// @pre `stop` outlives the function
+probe_function make_probe(run_function run, std::int64_t batch_frames, const capacity_settings& how,
+                          const stop_request* stop = nullptr);
+
+/// Returns `make_probe` with the runs of a session.
 /// @pre `s` and `stop` outlive the function
 probe_function make_session_probe(session& s, const capacity_settings& how,
                                   const stop_request* stop = nullptr);

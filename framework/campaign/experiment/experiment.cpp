@@ -73,6 +73,7 @@ class experiment_run {
     }
     for (const auto& c : planned.configurations) record_.configurations.push_back(c.what);
     record_.pairs = planned.pairs;
+    record_.prediction = runner.prediction();
     add_done(options.done);
   }
 
@@ -90,7 +91,7 @@ class experiment_run {
 
  private:
   std::size_t configurations() const noexcept { return planned_.configurations.size(); }
-  nanoseconds elapsed() const noexcept { return now() - began_; }
+  nanoseconds elapsed() const noexcept { return record_.prediction ? took_ : now() - began_; }
 
   /// Adds trials from before a pause, except failed trials, which run again.
   void add_done(const std::vector<trial_record>& done) {
@@ -163,7 +164,8 @@ class experiment_run {
                               planned_.configurations[configuration].what.name));
     }
     if (interrupted(trial) && !failed(trial)) return interrupt();
-    keep(std::move(trial), elapsed() - trial.begun);
+    const nanoseconds took = record_.prediction ? length_of(trial) : elapsed() - trial.begun;
+    keep(std::move(trial), took);
     const trial_record& kept = record_.trials.back();
     if (options_.on_trial) options_.on_trial(kept);
     return !failed(kept) || fail(failure_of(kept));
@@ -192,9 +194,9 @@ class experiment_run {
   }
 
   /// Estimates the remaining time from the mean time of the trials so far, up to the time limit.
-  /// Empty before the first trial.
+  /// Empty before the first trial, and if the trials are predicted.
   std::optional<nanoseconds> time_left() const {
-    if (done_.empty()) return std::nullopt;
+    if (done_.empty() || record_.prediction) return std::nullopt;
     const auto trials = blocks_ * configurations();
     const auto left = static_cast<nanoseconds>(trials - std::min(trials, done_.size()));
     const auto limit = planned_.how.time_limit.value_or(std::numeric_limits<nanoseconds>::max());

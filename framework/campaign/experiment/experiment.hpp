@@ -35,6 +35,8 @@ struct experiment_options {
 /// Runs the trials of an experiment block by block. The order within a block is random and depends
 /// only on the seed and the block.
 ///
+/// If the trials are predicted, time is virtual: the sum of the trials' lengths.
+///
 /// Ends when one of these is true:
 /// - The requested trials are done and, with `repeat_affected`, one more block for each disturbed
 ///   block. This at most doubles the number of blocks.

@@ -32,6 +32,9 @@ class trial_runner {
   /// @throws interrupted_error if `stop` is raised during preparation
   virtual std::vector<run_record> run(std::size_t configuration, const trial_request& request,
                                       const stop_request* stop) = 0;
+
+  /// Returns what the trials are predicted from; empty if they are measured.
+  virtual std::optional<prediction_record> prediction() const { return std::nullopt; }
 };
 
 /// Returns the device for a plan. On `host`, plans with different numbers of compute threads need

@@ -254,8 +254,8 @@ source_times::source_times(const plan& p, const std::vector<prediction_source>& 
   for (const prediction_source& source : sources) {
     if (!same_conditions(source.run, sources.front().run)) {
       throw input_error(
-          fmt::format("{}: measured under other settings than {}; all results of --from must "
-                      "be of the same settings on the same machine",
+          fmt::format("{}: measured under other settings than {}; all results to predict "
+                      "from must be of the same settings on the same machine",
                       source.name, sources.front().name));
     }
     add(source);

@@ -108,6 +108,7 @@ document describe(const capacity_record& record, const capacity_analysis& analys
   const auto& how = record.how;
   const auto& summary = analysis.summary;
   document made{"capacity", first.pipeline, first.description, {}, {}, {}, "probes"};
+  made.predicted = record.prediction.has_value();
   settings way = first.run;
   way.arrival = arrival::closed;
   made.lines = {subject_of(first),
@@ -118,6 +119,7 @@ document describe(const capacity_record& record, const capacity_analysis& analys
                             to_text({static_cast<double>(how.bound), unit::duration}),
                             to_word(how.arrival), counted(how.frames, "frame"))};
   std::erase(made.lines, "");
+  if (record.prediction) made.lines.push_back(predicted_from(*record.prediction));
   add_failures(made, first, " in the closed loop");
   for (const auto& run : record.runs) {
     if (run.record.failure) add_failures(made, run.record, "");

@@ -262,6 +262,7 @@ std::vector<std::string> heading_of(const experiment_record& record) {
     }
   }
   lines.push_back(extent_of(record, members));
+  if (record.prediction) lines.push_back(predicted_from(*record.prediction));
   std::erase(lines, "");
   return lines;
 }
@@ -426,6 +427,7 @@ void add_origin(document& to, const experiment_record& record) {
 
 document describe(const experiment_record& record, const experiment_analysis& analysis) {
   document made{"experiment", record.name, record.description, {}, {}, {}, "", "", "name"};
+  made.predicted = record.prediction.has_value();
   made.lines = heading_of(record);
   const experiment_view of(record, analysis);
   add_failures(made, of);

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -79,10 +78,7 @@ std::vector<std::string> heading_of(const run_record& record, std::string_view t
       fmt::format("{}{}{} after {} warm-up; {}", parameters, parameters.empty() ? "" : "; ",
                   counted(record.run.frames, "frame"), record.run.warmup, timing)};
   if (const auto& prediction = record.prediction) {
-    lines.push_back(fmt::format("predicted from {} of {}: {}",
-                                counted(prediction->source_frames, "frame"),
-                                fmt::join(prediction->sources, ", "),
-                                way_of(prediction->source_run, prediction->source_cores)));
+    lines.push_back(predicted_from(*prediction));
     if (const auto& change = prediction->device_change) {
       lines.push_back(fmt::format("on {} from {}, by {} of both", record.device.name,
                                   change->source_device,

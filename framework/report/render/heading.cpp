@@ -1,6 +1,7 @@
 #include "framework/report/render/heading.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "framework/base/utf8.hpp"
 #include "framework/spec/settings_table.hpp"
@@ -51,6 +52,11 @@ std::string parameters_of(const std::vector<std::pair<std::string, std::string>>
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", printable(name), printable(value));
   }
   return text;
+}
+
+std::string predicted_from(const prediction_record& of) {
+  return fmt::format("predicted from {} of {}: {}", counted(of.source_frames, "frame"),
+                     fmt::join(of.sources, ", "), way_of(of.source_run, of.source_cores));
 }
 
 std::string most_waited(const run_record& record) {

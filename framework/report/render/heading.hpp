@@ -34,6 +34,9 @@ std::string parameters_of(const std::vector<std::pair<std::string, std::string>>
 /// Returns "1 frame" or "45 frames".
 std::string counted(std::int64_t count, std::string_view noun);
 
+/// Returns "predicted from 100 frames of run.json: serial, graphs=stage, 1 frame in flight, ...".
+std::string predicted_from(const prediction_record& of);
+
 /// Returns "at most 2 frames waited at once". Adds how many were outside a full queue, if any were.
 std::string most_waited(const run_record& record);
 

@@ -55,15 +55,18 @@ class virtual_session::world {
         in_slot_(pipeline_.slots().size()),
         executor_(make_executor_on<virtual_host>(pipeline_, host())) {}
 
-  run_record run(const virtual_times& times, std::optional<std::uint64_t> seed) {
+  run_record run(const virtual_times& times, const virtual_run_options& options) {
     times_ = &times;
     run_record record = begin_record(planned_, machine_.device);
+    record.environment.clear();  // that of this process
+    record.run.frames = options.frames.value_or(record.run.frames);
+    if (options.rate) record.run.rate = options.rate;
     record.cpu_cores = machine_.cores;
     const nanoseconds epoch = clock_.now();
     recording kept(pipeline_.planned(), pipeline_.parts(), device_->properties(), record.run.timing,
                    record.run.frames, epoch);
-    const auto schedule =
-        make_frame_schedule(record.pipeline, record.run, seed.value_or(record.run.seed));
+    const auto schedule = make_frame_schedule(record.pipeline, record.run,
+                                              options.arrival_seed.value_or(record.run.seed));
     phase measured;
     measured.frames = record.run.frames;
     measured.into = &kept;
@@ -198,8 +201,8 @@ virtual_session::virtual_session(plan p, virtual_machine on)
 
 virtual_session::~virtual_session() = default;
 
-run_record virtual_session::run(const virtual_times& times, std::optional<std::uint64_t> seed) {
-  return world_->run(times, seed);
+run_record virtual_session::run(const virtual_times& times, const virtual_run_options& options) {
+  return world_->run(times, options);
 }
 
 }  // namespace graphline

@@ -37,6 +37,13 @@ struct virtual_machine {
   nanoseconds device_start = 0;      ///< from a launch on an idle device to the start of its work
 };
 
+/// Values that a run has instead of the plan's.
+struct virtual_run_options {
+  std::optional<std::int64_t> frames = {};
+  std::optional<double> rate = {};                 ///< frames due per second; with arrivals
+  std::optional<std::uint64_t> arrival_seed = {};  ///< of random arrival times; default: `seed`
+};
+
 /// Runs a plan in virtual time: the same executors as `session`, on a `model` device and a virtual
 /// host. Stages compute nothing. Tensors have no memory, except those that decide rows and
 /// conditions. Never reads the system's clock. Not thread-safe.
@@ -48,10 +55,9 @@ class virtual_session {
 
   const plan& planned() const noexcept { return planned_; }
 
-  /// Runs the plan's measured frames without warm-up. The record has no outputs, graphs, conditions
-  /// and memory.
-  /// @param seed Seed of random arrival times; default: the plan's.
-  run_record run(const virtual_times& times, std::optional<std::uint64_t> seed = {});
+  /// Runs measured frames without warm-up. The record has no outputs, graphs, conditions, memory
+  /// and environment.
+  run_record run(const virtual_times& times, const virtual_run_options& options = {});
 
  private:
   class world;

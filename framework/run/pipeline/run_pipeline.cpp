@@ -68,17 +68,11 @@ planned_pipeline plan_pipeline(const pipeline_source& from, stage_registry& stag
     return make_planned(from, stages, options, backend_of(options.device), no_machine);
   }
   try {
-    machine = target_of(options.device);
+    machine = target_of(options.device, use);
   } catch (const no_device_error&) {
-    const std::string name = backend_of(options.device);
-    const auto& backends = builtin_devices().backends();
-    if (use == plan_use::run ||
-        std::ranges::find(backends, name, &backend::name) == backends.end()) {
-      // Reports the missing device only if the pipeline has no errors.
-      make_planned(from, stages, options, name, no_machine);
-      throw;
-    }
-    machine = {.backend = name, .host_memory_bytes = total_memory().value_or(0), .present = false};
+    // Reports the missing device only if the pipeline has no errors.
+    make_planned(from, stages, options, backend_of(options.device), no_machine);
+    throw;
   }
   return make_planned(from, stages, options, machine.backend, machine);
 }
@@ -96,12 +90,21 @@ run_record run_pipeline(const pipeline_source& from, const planning_options& pla
   return record;
 }
 
-plan_target target_of(const std::string& device_name) {
-  const device_properties on = builtin_devices().resolve({device_name, 0});
+plan_target target_of(const std::string& device_name, plan_use use) {
   plan_target result;
-  result.backend = on.backend;
-  result.selects = on.selects;
   result.host_memory_bytes = total_memory().value_or(0);
+  try {
+    const device_properties on = builtin_devices().resolve({device_name, 0});
+    result.backend = on.backend;
+    result.selects = on.selects;
+  } catch (const no_device_error&) {
+    result.backend = backend_of(device_name);
+    result.present = false;
+    const auto& backends = builtin_devices().backends();
+    const bool known =
+        std::ranges::find(backends, result.backend, &backend::name) != backends.end();
+    if (use == plan_use::run || !known) throw;
+  }
   if (result.backend == "host") result.device_memory_bytes = result.host_memory_bytes;
   return result;
 }

@@ -83,8 +83,8 @@ planned_pipeline plan_pipeline(const pipeline_source& from, stage_registry& stag
 run_record run_pipeline(const pipeline_source& from, const planning_options& planning = {},
                         const run_options& options = {}, stage_registry stages = builtin_stages());
 
-/// Returns the target of plans for a device.
+/// Returns the target of plans for a device. With `check`, the device may be missing.
 /// @throws What `device_list::resolve` throws
-plan_target target_of(const std::string& device_name);
+plan_target target_of(const std::string& device_name, plan_use use = plan_use::run);
 
 }  // namespace graphline
