@@ -15,6 +15,7 @@ namespace {
 using samples::figure_of;
 using samples::keys;
 using samples::simulated_queue;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 
@@ -161,6 +162,9 @@ TEST(capacity, is_not_moved_by_one_run_that_contradicts_the_others) {
   EXPECT_EQ(figure_of(*failed, "failed"), 1);
   EXPECT_EQ(figure_of(*failed, "runs"), 4);
   EXPECT_EQ(figure_of(*failed, "lowest"), 900);
+  record.prediction.emplace();  // no machine can be to blame
+  EXPECT_THAT(keys(findings_of(summarize(record), record.how)),
+              AllOf(Contains("predicted_runs_failed_below"), Not(Contains("runs_failed_below"))));
 }
 
 TEST(capacity, excludes_runs_with_longer_own_times) {

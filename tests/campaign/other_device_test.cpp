@@ -16,7 +16,7 @@ using ::testing::ThrowsMessage;
 
 constexpr auto float32 = precision::float32;
 
-ceiling_figure figure(ceiling what, double value, precision arithmetic = float32) {
+ceiling_figure ceiling_of(ceiling what, double value, precision arithmetic = float32) {
   return {what, arithmetic, value, value, value};
 }
 
@@ -27,11 +27,12 @@ other_device target() {
   made.device.name = "B";
   made.device.memory_bytes = 1000;
   made.source_ceilings = {
-      figure(ceiling::read, 100e9), figure(ceiling::host_to_device_pinned, 20e9),
-      figure(ceiling::device_to_host_pinned, 20e9), figure(ceiling::matmul, 1e12),
-      figure(ceiling::matmul, 8e12, precision::tf32)};
-  made.ceilings = {figure(ceiling::read, 200e9), figure(ceiling::host_to_device_pinned, 10e9),
-                   figure(ceiling::device_to_host_pinned, 10e9), figure(ceiling::matmul, 4e12)};
+      ceiling_of(ceiling::read, 100e9), ceiling_of(ceiling::host_to_device_pinned, 20e9),
+      ceiling_of(ceiling::device_to_host_pinned, 20e9), ceiling_of(ceiling::matmul, 1e12),
+      ceiling_of(ceiling::matmul, 8e12, precision::tf32)};
+  made.ceilings = {
+      ceiling_of(ceiling::read, 200e9), ceiling_of(ceiling::host_to_device_pinned, 10e9),
+      ceiling_of(ceiling::device_to_host_pinned, 10e9), ceiling_of(ceiling::matmul, 4e12)};
   return made;
 }
 
@@ -155,7 +156,7 @@ TEST(other_device, names_what_is_unknown) {
   run_record copying = source_with({copy});
   copying.tensors.push_back({"x", {}, side::cpu, {}, {0}});
   other_device unlinked = target();
-  std::erase(unlinked.ceilings, figure(ceiling::host_to_device_pinned, 10e9));
+  std::erase(unlinked.ceilings, ceiling_of(ceiling::host_to_device_pinned, 10e9));
   EXPECT_THAT(message_of(copying, unlinked),
               HasSubstr("the bandwidth between host and B is unknown, which 'copy:x' needs"));
   other_device unmeasured = target();

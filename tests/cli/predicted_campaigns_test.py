@@ -18,6 +18,9 @@ vary: {strategy: [serial, overlap]}
 trials: 6
 frames: 30
 """
+# Each of the two independent stages takes milliseconds, much longer than threads take to wake up.
+LONG = SMALL.replace("3, 16, 16", "16, 96, 96").replace("channels: 8", "channels: 32").replace(
+    "duration: 1ms", "duration: 4ms")
 ORIGIN = r"predicted from 12 frames of \S*source.json: serial"
 
 
@@ -84,13 +87,24 @@ class compare(PredictedCase):
         self.assertRegex(" ".join(done.stdout.split()), ORIGIN)
 
     def test_overlap_hides_a_stage_that_is_not_on_the_critical_path(self):
-        # The stage `pause` takes a millisecond and waits for none; `serial` adds the others to it.
+        self.path = self.pipeline(LONG)
+        self.source = self.measured("long.json")
         result = self.result_of("compare", self.pipeline(STRATEGIES, "e.yaml"), "--predict",
                                 self.source)
         p50 = [c for c in result["comparisons"] if c["figure"] == "p50"]
         self.assertEqual([c["verdict"] for c in p50], ["faster"])
 
+    def test_a_source_on_a_device_that_is_not_there_can_be_used(self):
+        def change(result):
+            result["record"]["device"].update(backend="cuda", name="NVIDIA H200")
+        self.source = self.changed(self.source, "gpu.json", change)
+        result = self.result_of("compare", self.pipeline(STRATEGIES, "e.yaml"), "--predict",
+                                self.source)
+        self.assertEqual(result["device"]["name"], "NVIDIA H200")
+
     def test_gates_apply_to_verdicts(self):
+        self.path = self.pipeline(LONG)
+        self.source = self.measured("long.json")
         text = STRATEGIES.replace("strategy: serial", "strategy: overlap")
         self.compare("--fail-if", "slower>0.1%", text=text, status=4)
         self.compare("--fail-if", "slower>0.1%", status=0)
@@ -147,13 +161,13 @@ trials: 2
 
 class capacity(PredictedCase):
     def test_files_say_where_they_come_from_and_are_the_same_each_time(self):
-        made = self.same_again("capacity", self.path, "--under", "20ms", "--json", "c.json")
+        made = self.same_again("capacity", self.path, "--under", "1s", "--json", "c.json")
         result = json.loads(made["c.json"])
         self.assertEqual(result["record"]["prediction"]["sources"], [str(self.source)])
         self.assertNotIn("conditions", result["record"])
         # A frame of the serial run takes a millisecond and more.
         self.assertLess(result["capacity"]["value"], 1000)
-        self.assertGreater(result["capacity"]["value"], 100)
+        self.assertGreater(result["capacity"]["value"], 10)
         saved = self.folder / "saved.json"
         saved.write_bytes(made["c.json"])
         done = graphline("report", saved)
