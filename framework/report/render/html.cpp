@@ -161,12 +161,9 @@ json page_json(const document& of) {
         },
         part));
   }
-  return {{"kind", of.kind},
-          {"predicted", of.predicted},
-          {"title", of.title},
-          {"description", of.description},
-          {"lines", of.lines},
-          {"findings", std::move(findings)},
+  return {{"kind", of.kind},          {"predicted", of.predicted},
+          {"title", of.title},        {"description", of.description},
+          {"lines", of.lines},        {"findings", std::move(findings)},
           {"parts", std::move(parts)}};
 }
 
