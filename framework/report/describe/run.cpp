@@ -264,9 +264,10 @@ void add_notes(document& to, const run_record& record, const run_analysis& analy
     add(fmt::format("95 % from, to: where a further run's figure lies, by {} in virtual time; {}",
                     counted(prediction->replicates, "run"),
                     prediction->sources.size() > 1
-                        ? "from the variation within the sources and between them"
-                        : "only from the variation within the source; several sources would "
-                          "show how runs differ from each other"));
+                        ? "from the error of the model, and the variation within the sources and "
+                          "between them"
+                        : "from the error of the model, and the variation within the source; "
+                          "several sources would show how runs differ from each other"));
   } else if (!analysis.intervals.empty()) {
     add("95 % from, to: confidence interval of the percentile, by a block bootstrap; - beyond the "
         "frames measured");
