@@ -58,7 +58,7 @@ class bundle(unittest.TestCase):
             if program.name.endswith("_test"):
                 self.assertIn(f'"{program.name}"', known)
         table = self.check("--only", "pipelines")
-        self.assertRegex(table, r"pipelines_test +20 of 20 passed +all +PASS")
+        self.assertRegex(table, r"pipelines_test +21 of 21 passed +all +PASS")
 
     def test_its_check_runs(self):
         table = self.check("--only", "ladder", "launch", "--quick")
