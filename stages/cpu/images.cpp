@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -88,7 +90,7 @@ class images final : public cpu_stage {
   void read(const std::string& file) {
     errno = 0;
     std::ifstream in;
-    in.rdbuf()->pubsetbuf(nullptr, 0);  // a buffer would be allocated for each file
+    in.rdbuf()->pubsetbuf(buffer_.data(), std::ssize(buffer_));  // else each file allocates one
     in.open(file, std::ios::binary | std::ios::ate);
     const std::streamoff size = in.tellg();  // -1 if the file did not open
     if (in) {
@@ -106,6 +108,7 @@ class images final : public cpu_stage {
   std::int64_t reduce_;
   std::vector<std::string> files_;
   std::vector<std::uint8_t> data_;  // bytes of the current file
+  std::array<char, 4096> buffer_;   // of its stream
 };
 
 /// The bytes of the files are not counted. FLOPs are unknown: most of the work is entropy decoding.

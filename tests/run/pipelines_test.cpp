@@ -318,7 +318,7 @@ TEST(pictures, are_read_without_allocating) {
   };
   allocations_of(2);
   const long few = allocations_of(2);
-  EXPECT_LT(allocations_of(22) - few, 20);
+  EXPECT_LT(allocations_of(102) - few, 50);
 }
 
 class time_of_frames : public pipelines {
