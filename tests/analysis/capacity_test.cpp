@@ -18,6 +18,7 @@ using samples::simulated_queue;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Not;
 
 constexpr simulated_queue one_millisecond{arrival::constant, 1e6, false};
 

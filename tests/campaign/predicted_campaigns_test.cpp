@@ -274,7 +274,8 @@ TEST(predicted_trials, refuse_what_a_prediction_cannot_tell_and_name_the_configu
   EXPECT_THAT(why_not([](auto& c) { c.members.front().run.timing = timing_method::none; }),
               HasSubstr("it changes timing"));
   EXPECT_THAT(why_not([](auto& c) { c.members.front().stages.front().name = "new"; }),
-              HasSubstr("configuration 'other': s.json: cannot predict from this run: it has no "
+              HasSubstr("configuration 'other': s.json: cannot predict from this run of pipeline "
+                        "'drawn': it has no "
                         "stage 'new'"));
   auto with_parameter = source;
   with_parameter.run.parameters = {{"k", "3"}};

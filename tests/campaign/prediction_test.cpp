@@ -255,7 +255,7 @@ TEST(prediction, from_several_runs_holds_a_run_that_differs_from_each) {
   };
   for (int trial = 0; trial < trials; ++trial) {
     std::vector<prediction_source> sources;
-    for (int i = 0; i < 4; ++i) sources.push_back({"s.json", measured(run_at(0.4))});
+    for (const char* name : {"a", "b", "c", "d"}) sources.push_back({name, measured(run_at(0.4))});
     const drawn_run real = run_at(0.4);
     const drawn_kinds kinds(real);
     const auto predicted = predict(kinds.planned(), sources);
@@ -341,10 +341,12 @@ TEST(prediction, refuses_sources_that_ran_side_by_side_or_under_different_settin
   }
   for (frame_record& frame : at_once.frames) frame.end += 2'000'000;
   EXPECT_THAT(why_not({{"s.json", at_once}}), HasSubstr("side by side"));
+  EXPECT_EQ(why_not({{"s.json", source}, {"s.json", source}}),
+            "s.json: named twice; each source is a run of its own");
   const run_record other = measured(drawn.under(strategy::async, graph_mode::stage, 1));
   EXPECT_EQ(
       why_not({{"s.json", source}, {"o.json", other}}),
-      "o.json: measured under other settings than s.json; all results to predict from must be "
+      "o.json: measured with another strategy than s.json; all results to predict from must be "
       "of the same settings on the same machine");
 }
 
@@ -361,6 +363,11 @@ TEST(prediction, refuses_a_source_that_lacks_what_it_needs) {
                 source.stages[0].device.clear();
               }),
               HasSubstr("it has no times of stage '0'; measure the pipeline again"));
+  EXPECT_THAT(refusal([](run_record& source, plan&) {
+                source.pipeline = "other";
+                source.stages.clear();
+              }),
+              HasSubstr("cannot predict from this run of pipeline 'other': it has no stage"));
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.failure = "it broke"; }),
               HasSubstr("it failed"));
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.stages[1].cpu[0].end = -1; }),
@@ -368,9 +375,10 @@ TEST(prediction, refuses_a_source_that_lacks_what_it_needs) {
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.prediction.emplace(); }),
               HasSubstr("it is itself a prediction; use a measured run"));
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.frames.resize(4); }),
-              HasSubstr("it has 4 complete frames, fewer than 5"));
-  EXPECT_THAT(refusal([](run_record&, plan& wanted) { wanted.run.batch_frames = 2; }),
-              HasSubstr("the time of a batch of frames cannot be predicted; use batch_frames 1"));
+              HasSubstr("it has 4 complete frames, and predicting needs 5"));
+  EXPECT_THAT(
+      refusal([](run_record&, plan& wanted) { wanted.run.batch_frames = 2; }),
+      HasSubstr("batch_frames: 2: the time of a batch of frames cannot be predicted; set it to 1"));
   EXPECT_THAT(refusal([](run_record& source, plan& wanted) {
                 source.tensors.emplace_back().name = "x";
                 source.tensors.back().type = {{1}, dtype::float32};

@@ -80,7 +80,23 @@ class predict(Case):
         self.expect(graphline("run", self.path, "--device", "host", "--strategy", "async",
                               "--timing", "event", "--json", other), 0)
         self.expect(graphline("predict", self.path, "--from", self.source, "--from", other), 2,
-                    f"{other}: measured under other settings than {self.source}")
+                    f"{other}: measured with another strategy than {self.source}")
+
+    def test_a_changed_pipeline_is_told(self):
+        self.path.write_text(self.path.read_text() + "# changed\n")
+        self.expect(graphline("predict", self.path, "--from", self.source, "--quiet"), 0,
+                    "was measured with another version of the pipeline's file; stages take the "
+                    "times that they had there")
+
+    def test_frames_without_time_have_no_interval(self):
+        path = self.pipeline("pipeline: z\nstages:\n"
+                             "  - {name: a, kind: cpu.spin, duration: 100us}\n"
+                             "run: {frames: 40}\n", "z.yaml")
+        source, made = self.measured(path, name="z.json"), self.folder / "made.json"
+        self.expect(graphline("predict", path, "--from", source, "--strategy", "serial", "--scale",
+                              "a=0", "--json", made), 0)
+        self.assertNotIn("nan", made.read_text())
+        self.expect(graphline("report", made), 0)
 
     def test_the_page_and_the_test_suite_say_that_they_are_predicted(self):
         page, suite = self.folder / "page.html", self.folder / "suite.xml"
@@ -140,9 +156,9 @@ class predict(Case):
         self.expect(graphline("predict", self.path), 2, "--from")
 
     def test_wrong_options_are_refused(self):
-        for scale, message in [("pause", "expected a stage and a factor"),
-                               ("pause=fast", "expected a stage and a factor"),
-                               ("pause=-1", "expected a stage and a factor"),
+        for scale, message in [("pause", "expected STAGE=FACTOR, with a factor"),
+                               ("pause=fast", "expected STAGE=FACTOR, with a factor"),
+                               ("pause=-1", "expected STAGE=FACTOR, with a factor"),
                                ("paus=2", "the pipeline has no such stage")]:
             with self.subTest(scale):
                 self.expect(graphline("predict", self.path, "--from", self.source, "--scale",
@@ -167,7 +183,7 @@ class predict(Case):
         source = self.as_measured_on("NVIDIA H200", "h200.json")
         self.expect(self.on(source, "h100"), 0, "small on cuda: NVIDIA H100 80GB HBM3",
                     "on NVIDIA H100 80GB HBM3 from NVIDIA H200, by public figures of both",
-                    "take as long as in the source", stream="stdout")
+                    "the intervals also span these factors", stream="stdout")
         made = self.folder / "made.json"
         self.expect(self.on(source, "rtx4090", "--json", made), 0)
         made = json.loads(made.read_text())
@@ -226,12 +242,13 @@ class predict(Case):
         done = graphline("predict", self.path, "--device", "host", "--validate", "--rounds", 3,
                          "--strategy", "overlap", "--frames", 12, "--json", path)
         self.expect(done, 0, "3 rounds", "predicted from the serial run of each round",
-                    "Mean time of each stage", "Where the error comes from", "p95 needs 59 frames",
+                    "Mean time of each stage", "p95 needs 59 frames",
                     stream="stdout")
         result = json.loads(path.read_text())
         self.assertEqual(result["schema"], "graphline.validation/1")
         self.assertEqual([each["name"] for each in result["figures"]],
                          ["mean", "p50", "p95", "throughput"])
+        self.assertIn("pause", [each["stage"] for each in result["pieces"]])
         rounds = result["record"]["rounds"]
         self.assertEqual(len(rounds), 3)
         (pause,) = [stage for stage in result["stages"] if stage["name"] == "pause"]
@@ -268,7 +285,7 @@ class predict(Case):
                                (["--validate", "--csv", "a.csv"], "--csv"),
                                (["--validate", "--fail-if", "p50>1s"], "--fail-if"),
                                (["--validate", "--scale", "pause=2"], "needs --from"),
-                               (["--validate", "--frames", 4], "4 complete frames, fewer than 5"),
+                               (["--validate", "--frames", 4], "4 complete frames, and predicting"),
                                (["--validate", "--from", self.source, "--scale", "paus=2"],
                                 "the pipeline has no such stage")]:
             with self.subTest(words):

@@ -317,8 +317,8 @@ TEST(pictures, are_read_without_allocating) {
     return counted_new::allocations - before;
   };
   allocations_of(2);
-  const long few = allocations_of(2);
-  EXPECT_LT(allocations_of(102) - few, 50);
+  const long at_first = allocations_of(2);
+  EXPECT_LT(allocations_of(102) - at_first, 50);
 }
 
 class time_of_frames : public pipelines {

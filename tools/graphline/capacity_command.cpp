@@ -182,7 +182,10 @@ void add_capacity_command(CLI::App& program, action& chosen) {
                    "Maximum width of the 95 % interval, relative to the rate")
       ->type_name("PERCENT")
       ->capture_default_str();
-  add_predict_option(*command, given->predict);
+  auto* predict = add_predict_option(*command, given->predict);
+  for (const char* one : {"--timing", "--threads", "--max-time", "--guard"}) {
+    if (auto* option = command->get_option_no_throw(one)) predict->excludes(option);
+  }
   given->files.add_json(*command, "Write the result (- for standard output)");
   command->footer(
       "About five runs of --frames frames locate the rate. Then runs of two to four times as many\n"

@@ -47,7 +47,7 @@ struct predict_arguments {
 std::map<std::string, double> read_scale(const std::vector<std::string>& given) {
   std::map<std::string, double> factors;
   for (const std::string& text : given) {
-    constexpr auto expected = "a stage and a factor from 0 to 1000000: backbone=0.5";
+    constexpr auto expected = "STAGE=FACTOR, with a factor from 0 to 1000000: backbone=0.5";
     const auto [stage, number] = split_assignment(text, "--scale", expected);
     const char* const end = number.data() + number.size();
     double factor = -1;
@@ -197,7 +197,8 @@ void add_predict_command(CLI::App& program, action& chosen) {
       ->needs(validates);
   given->results.add_files_to(*command);
   given->results.add_gates_to(*command);
-  for (const char* one : {"--cores", "--sensitivity", "--trace", "--csv", "--fail-if", "--junit"}) {
+  for (const char* one :
+       {"--on", "--cores", "--sensitivity", "--trace", "--csv", "--fail-if", "--junit"}) {
     validates->excludes(command->get_option(one));
   }
   command->callback([&chosen, given] { chosen = [given] { return predict_pipeline(*given); }; });

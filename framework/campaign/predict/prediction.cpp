@@ -66,7 +66,9 @@ class figure_samples {
  private:
   using samples = std::vector<std::vector<double>>;  // by source
 
+  /// Ignores 0, the time of frames whose stages take none.
   void add(const std::string& name, std::size_t source, double value) {
+    if (value <= 0) return;
     logarithms_.try_emplace(name, sources_).first->second[source].push_back(std::log(value));
   }
 
@@ -99,6 +101,20 @@ class figure_samples {
   std::map<std::string, samples> logarithms_;
 };
 
+/// Returns a warning for each source whose pipeline had another file or other parameters.
+std::vector<std::string> changed_sources(const plan& p,
+                                         const std::vector<prediction_source>& sources) {
+  std::vector<std::string> warnings;
+  for (const auto& [name, run] : sources) {
+    const bool same_file = !p.source || !run.source || p.source->text() == run.source->text;
+    if (same_file && p.parameters == run.parameters) continue;
+    warnings.push_back(
+        fmt::format("{} was measured with {}; stages take the times that they had there", name,
+                    same_file ? "other parameters" : "another version of the pipeline's file"));
+  }
+  return warnings;
+}
+
 }  // namespace
 
 run_record predict(const plan& p, const std::vector<prediction_source>& sources,
@@ -108,8 +124,9 @@ run_record predict(const plan& p, const std::vector<prediction_source>& sources,
   run_record record = by.in_turn();
   prediction_record made = by.origin();
 
+  const auto stopped = [&] { return options.stop != nullptr && options.stop->raised(); };
   for (std::size_t stage = 0; options.sensitivity && stage < p.stages.size(); ++stage) {
-    if (!times.takes_time(stage)) continue;
+    if (stopped() || !times.takes_time(stage)) continue;
     const auto ends = distribution::of(end_to_end_times(by.in_turn(stage)));
     if (!ends) continue;
     made.sensitivity.push_back(
@@ -122,7 +139,7 @@ run_record predict(const plan& p, const std::vector<prediction_source>& sources,
       std::clamp(static_cast<std::int64_t>(most_stage_runs / stage_runs),
                  std::min(least_replicates, options.replicates), options.replicates);
   figure_samples figures(sources.size());
-  while (made.replicates < wanted && (options.stop == nullptr || !options.stop->raised())) {
+  while (made.replicates < wanted && !stopped()) {
     const auto number = static_cast<std::uint64_t>(made.replicates);
     figures.add(by.replicate(number), by.source_of(number));
     ++made.replicates;
@@ -130,6 +147,11 @@ run_record predict(const plan& p, const std::vector<prediction_source>& sources,
   }
   const std::size_t shortest = *std::ranges::min_element(times.counts());
   const std::size_t blocks = std::max<std::size_t>(2, shortest / times.block_length());
+  if (made.replicates < wanted) {
+    record.warnings.push_back(
+        fmt::format("interrupted after {} of {} runs for the intervals", made.replicates, wanted));
+  }
+  std::ranges::move(changed_sources(p, sources), std::back_inserter(record.warnings));
   std::ranges::move(disturbed_sources(sources), std::back_inserter(record.warnings));
   made.figures = figures.intervals(student_t_critical(0.05, blocks - 1) / normal_critical(0.05));
   record.prediction = std::move(made);

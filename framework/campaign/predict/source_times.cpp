@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/analysis/stats/percentile_interval.hpp"
+#include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
 #include "framework/plan/schedules/schedule.hpp"
 
@@ -58,8 +60,8 @@ class source_reader {
       if (!held_up.contains(frame)) frames_.push_back(frame);
     }
     if (frames_.size() < least_source_frames) {
-      refuse(fmt::format("it has {} complete frames, fewer than {}", frames_.size(),
-                         least_source_frames));
+      refuse(fmt::format("it has {} complete frame{}, and predicting needs {}", frames_.size(),
+                         frames_.size() == 1 ? "" : "s", least_source_frames));
     }
     check_tensors();
   }
@@ -108,7 +110,9 @@ class source_reader {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    throw input_error(fmt::format("{}: cannot predict from this run: {}", name_, why));
+    const std::string of =
+        from_.pipeline == plan_.pipeline ? "" : fmt::format(" of pipeline '{}'", from_.pipeline);
+    throw input_error(fmt::format("{}: cannot predict from this run{}: {}", name_, of, why));
   }
 
   void check_source() const {
@@ -127,8 +131,14 @@ class source_reader {
           "include waits for each other; measure it with --strategy serial",
           100 * share));
     }
-    if (!from_.batches.empty() || plan_.run.batch_frames > 1) {
-      refuse("the time of a batch of frames cannot be predicted; use batch_frames 1");
+    if (plan_.run.batch_frames > 1) {
+      throw input_error(
+          fmt::format("batch_frames: {}: the time of a batch of frames cannot be predicted; set it "
+                      "to 1",
+                      plan_.run.batch_frames));
+    }
+    if (!from_.batches.empty()) {
+      refuse("its frames ran in batches; measure it with --batch-frames 1");
     }
   }
 
@@ -171,11 +181,30 @@ class source_reader {
   std::vector<std::size_t> frames_;
 };
 
-/// Returns true if two runs can be sources of one prediction.
-bool same_conditions(const run_record& a, const run_record& b) {
-  return a.run.strategy == b.run.strategy && a.run.graphs == b.run.graphs &&
-         a.run.in_flight == b.run.in_flight && a.run.threads == b.run.threads &&
-         a.device.name == b.device.name && a.cpu_cores == b.cpu_cores;
+/// Returns what keeps two runs from being sources of one prediction; empty if nothing.
+std::string_view difference_of(const run_record& a, const run_record& b) {
+  if (a.run.strategy != b.run.strategy) return "strategy";
+  if (a.run.graphs != b.run.graphs) return "graphs";
+  if (a.run.in_flight != b.run.in_flight) return "in_flight";
+  if (a.run.threads != b.run.threads) return "threads";
+  if (a.device.name != b.device.name) return "device";
+  return a.cpu_cores == b.cpu_cores ? "" : "number of cores";
+}
+
+/// @throws input_error unless the sources are different runs under the same conditions
+void check_together(const std::vector<prediction_source>& sources) {
+  std::set<std::string> names;
+  for (const auto& [name, run] : sources) {
+    if (!names.insert(name).second) {
+      throw input_error(fmt::format("{}: named twice; each source is a run of its own", name));
+    }
+    const std::string_view other = difference_of(run, sources.front().run);
+    if (other.empty()) continue;
+    throw input_error(
+        fmt::format("{}: measured with another {} than {}; all results to predict from must be of "
+                    "the same settings on the same machine",
+                    name, other, sources.front().name));
+  }
 }
 
 nanoseconds median_or_0(std::vector<nanoseconds> sample) {
@@ -251,15 +280,8 @@ double end_to_end(const frame_record& frame) {
 source_times::source_times(const plan& p, const std::vector<prediction_source>& sources,
                            const prediction_options& options)
     : plan_(p), stages_(p.stages.size()) {
-  for (const prediction_source& source : sources) {
-    if (!same_conditions(source.run, sources.front().run)) {
-      throw input_error(
-          fmt::format("{}: measured under other settings than {}; all results to predict "
-                      "from must be of the same settings on the same machine",
-                      source.name, sources.front().name));
-    }
-    add(source);
-  }
+  check_together(sources);
+  for (const prediction_source& source : sources) add(source);
   for (const auto& [stage, factor] : options.scale) scale(stage, factor);
 }
 
@@ -295,7 +317,10 @@ void source_times::add(const prediction_source& source) {
 void source_times::scale(const std::string& name, double factor) {
   const auto stage = std::ranges::find(plan_.stages, name, &planned_stage::name);
   if (stage == plan_.stages.end()) {
-    throw input_error(fmt::format("--scale {}: the pipeline has no such stage", name));
+    std::vector<std::string> names;
+    for (const planned_stage& each : plan_.stages) names.push_back(each.name);
+    throw input_error(
+        fmt::format("--scale {}: the pipeline has no such stage{}", name, suggestion(name, names)));
   }
   for (nanoseconds& time : stages_[static_cast<std::size_t>(stage - plan_.stages.begin())].work) {
     time = std::llround(static_cast<double>(time) * factor);

@@ -119,7 +119,10 @@ document describe(const capacity_record& record, const capacity_analysis& analys
                             to_text({static_cast<double>(how.bound), unit::duration}),
                             to_word(how.arrival), counted(how.frames, "frame"))};
   std::erase(made.lines, "");
-  if (record.prediction) made.lines.push_back(predicted_from(*record.prediction));
+  if (record.prediction) {
+    made.lines.push_back(predicted_from(*record.prediction));
+    made.lines.emplace_back(what_intervals_omit);
+  }
   add_failures(made, first, " in the closed loop");
   for (const auto& run : record.runs) {
     if (run.record.failure) add_failures(made, run.record, "");

@@ -262,7 +262,10 @@ std::vector<std::string> heading_of(const experiment_record& record) {
     }
   }
   lines.push_back(extent_of(record, members));
-  if (record.prediction) lines.push_back(predicted_from(*record.prediction));
+  if (record.prediction) {
+    lines.push_back(predicted_from(*record.prediction));
+    lines.emplace_back(what_intervals_omit);
+  }
   std::erase(lines, "");
   return lines;
 }

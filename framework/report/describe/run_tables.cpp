@@ -543,15 +543,17 @@ void add_factors(document& to, const device_change& change) {
       {{{"stage", "stage"}, [](f x) { return x.stage; }},
        {{"factor", "factor", ratio, 0, "of the time in the source, from the roofline time"},
         [](f x) { return cell(x.best, ratio); }},
-       {{"low", "from", ratio, 0, "the range of the factors of bandwidth, rate and roofline time"},
+       {{"low", "from", ratio, 0,
+         "to the next column: the factors of bandwidth, rate and roofline time"},
         [](f x) { return cell(x.low, ratio); }},
        {{"high", "to", ratio}, [](f x) { return cell(x.high, ratio); }}},
       change.factors);
   made.titled = true;
   to.parts.push_back(std::move(made));
-  to.parts.push_back(
-      note{"the intervals also span these factors; CPU stages, launches and the host's delays take "
-           "as long as in the source"});
+  to.parts.push_back(note{
+      "the intervals also span these factors, but not how far the efficiency of kernels differs "
+      "on the other device; CPU stages, launches and the host's delays take as long as in the "
+      "source"});
 }
 
 }  // namespace

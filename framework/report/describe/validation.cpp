@@ -34,11 +34,13 @@ table figure_table(table made, const std::vector<validated_figure>& figures) {
        [=](f x) { return is_time(x) ? cell(x.name) : cell(symbol_of(x.in)); }},
       {data_column("name"), [](f x) { return x.name; }},
       {data_column("unit"), [=](f x) { return is_time(x) ? "ns" : symbol_of(x.in); }},
-      {{"measured", "measured", {}, 0, "median over the rounds"},
+      {{"measured", "measured", {}, 0, "median over the rounds, as is the prediction"},
        [=](f x) { return cell(x.measured, is_time(x) ? duration : none); }},
       {{"predicted", "predicted"},
        [=](f x) { return cell(x.predicted, is_time(x) ? duration : none); }},
-      {{"error", "error %", change}, [](f x) { return cell(x.error, change); }},
+      {{"error", "error %", change, 0,
+        "geometric mean over the rounds, which may differ from the ratio of the medians"},
+       [](f x) { return cell(x.error, change); }},
       {{"error_interval", "95 % interval", change, 1}, [](f x) { return range_of(x.error_range); }},
       {{"shown_spread", "A/A %", change, 2,
         "A/A spread: 95 % of pairs of measured runs differ by less", shown},
@@ -49,8 +51,8 @@ table figure_table(table made, const std::vector<validated_figure>& figures) {
                         "verdict",
                         {},
                         0,
-                        "agrees: the interval lies within 5 % (p95: 10 %) or within the A/A "
-                        "spread; differs: it lies outside both",
+                        "agrees: the interval lies within 5 % (p95: 10 %) or within an A/A spread "
+                        "of at most 25 %; differs: it lies outside both",
                         shown},
                        verdict_of});
     columns.push_back({data_column("verdict"), [](f x) { return cell(x.verdict); }});

@@ -55,8 +55,13 @@ std::string parameters_of(const std::vector<std::pair<std::string, std::string>>
 }
 
 std::string predicted_from(const prediction_record& of) {
-  return fmt::format("predicted from {} of {}: {}", counted(of.source_frames, "frame"),
-                     fmt::join(of.sources, ", "), way_of(of.source_run, of.source_cores));
+  std::string text =
+      fmt::format("predicted from {} of {}: {}", counted(of.source_frames, "frame"),
+                  fmt::join(of.sources, ", "), way_of(of.source_run, of.source_cores));
+  for (const auto& [stage, factor] : of.scaled) {
+    text += fmt::format("; time of {} x {}", printable(stage), printable(factor));
+  }
+  return text;
 }
 
 std::string most_waited(const run_record& record) {

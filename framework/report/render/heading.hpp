@@ -37,6 +37,11 @@ std::string counted(std::int64_t count, std::string_view noun);
 /// Returns "predicted from 100 frames of run.json: serial, graphs=stage, 1 frame in flight, ...".
 std::string predicted_from(const prediction_record& of);
 
+/// Of a campaign in virtual time, unlike of a predicted run.
+inline constexpr const char* what_intervals_omit =
+    "intervals and verdicts cover the variation within the sources, not the error of the model nor "
+    "how further runs differ";
+
 /// Returns "at most 2 frames waited at once". Adds how many were outside a full queue, if any were.
 std::string most_waited(const run_record& record);
 
