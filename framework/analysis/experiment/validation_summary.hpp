@@ -14,7 +14,7 @@ namespace graphline {
 
 /// Whether predictions of a figure agree with measurements, within a margin or the A/A spread.
 enum class agreement {
-  agrees,       ///< the error's interval lies within the larger of both
+  agrees,       ///< the error's interval lies within the larger of both, which is at most 25 %
   differs,      ///< the error's interval lies outside of both
   cannot_tell,  ///< neither
 };

@@ -92,7 +92,7 @@ class plan_timer {
         const nanoseconds second = median_of<1>(plans, plan);
         if (second > 2 * *best) return second;
       }
-      for (std::size_t i = 0; i < warm_ups; ++i) run(plans, plan);
+      for (std::size_t i = best ? 2 : 0; i < warm_ups; ++i) run(plans, plan);
       return median_of<timed_runs>(plans, plan);
     });
   }

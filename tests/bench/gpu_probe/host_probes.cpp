@@ -169,8 +169,7 @@ void probe_disturbed_capture() {
     other.join();
     tell(std::string("captures broken by another thread's ") + names[how], broken, "of 200");
   }
-  // Once, in order: an H200's driver crashed (driver 580) where captures and device synchronizes
-  // ran into each other for long.
+  // Once, in order. A loop like the one above ended by SIGSEGV on an H200, for an unknown reason.
   cudaError_t status = cudaSuccess;
   const bool good = captures(stream, [&] {
     enqueue_empty(stream);
