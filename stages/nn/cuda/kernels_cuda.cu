@@ -53,29 +53,46 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// A team of `work.lanes` adjacent threads of a warp computes each item. Each thread accumulates
-/// part of the sums; shuffles add up the parts.
+/// A team of `work.lanes` adjacent threads of a warp computes each item. Each thread accumulates a
+/// part of each sum; then threads exchange parts. While a thread holds several sums, it gives half
+/// of them to another thread and gets its part of the other half, so that in the end each sum is in
+/// one thread, or in several adjacent ones if there are more threads than sums.
 template <class Work>
-__global__ void __launch_bounds__(256) run_teams(const Work work, std::int64_t count) {
+__global__ void __launch_bounds__(256, Work::blocks)
+    run_teams(const Work work, std::uint32_t count) {
   // A power of two: divisions would take longer than the work on short rows.
   const int lane_bits = __ffs(work.lanes) - 1;
   const int lane = static_cast<int>(threadIdx.x) & (work.lanes - 1);
-  const std::int64_t step = (static_cast<std::int64_t>(gridDim.x) * blockDim.x) >> lane_bits;
-  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  std::int64_t item = thread >> lane_bits;
+  const std::uint32_t step = gridDim.x * (blockDim.x >> lane_bits);
+  std::uint32_t item = blockIdx.x * (blockDim.x >> lane_bits) + (threadIdx.x >> lane_bits);
   // All threads of a warp loop as often as its first thread, because they shuffle together.
-  for (std::int64_t first = (thread - threadIdx.x % 32) >> lane_bits; first < count;
+  for (std::uint32_t first = item - (threadIdx.x % 32 >> lane_bits); first < count;
        first += step, item += step) {
     float sums[Work::sums];
     const auto at = work.place_of(item < count ? item : count - 1);
     work.gather(at, lane, sums);
-    for (int apart = work.lanes / 2; apart > 0; apart /= 2) {
+    int apart = work.lanes / 2;
+    int held = Work::sums;
 #pragma unroll
-      for (int i = 0; i < Work::sums; ++i) {
-        sums[i] += __shfl_xor_sync(0xffffffffU, sums[i], apart);
+    for (int half = Work::sums / 2; half > 0; half /= 2) {
+      if (apart == 0) break;
+      const bool upper = (lane & apart) != 0;
+#pragma unroll
+      for (int i = 0; i < half; ++i) {
+        const float given = upper ? sums[i] : sums[i + half];
+        sums[i] = (upper ? sums[i + half] : sums[i]) + __shfl_xor_sync(0xffffffffU, given, apart);
       }
+      held = half;
+      apart /= 2;
     }
-    if (item < count) work.keep(at, lane, sums);
+    const int sharing = apart > 0 ? 2 * apart : 1;  // threads with the same sum
+    for (; apart > 0; apart /= 2) sums[0] += __shfl_xor_sync(0xffffffffU, sums[0], apart);
+    if (item >= count || lane % sharing != 0) continue;
+    const int begin = lane / sharing * held;
+#pragma unroll
+    for (int i = 0; i < Work::sums; ++i) {
+      if (i < held) work.keep(at, begin + i, sums[i]);
+    }
   }
 }
 
@@ -101,11 +118,11 @@ class kernel_launcher {
     check();
   }
 
-  /// Runs work.gather(place, lane, sums) on each lane of an item's team, then work.keep(place,
-  /// lane, sums) with the totals; `place` is work.place_of(item). `work.lanes` is a power of two up
-  /// to 32.
+  /// Runs work.gather(place, lane, sums) on each lane of an item's team, then work.keep(place, i,
+  /// total) for each of the `Work::sums` sums; `place` is work.place_of(item). `work.lanes` is a
+  /// power of two up to 32, `Work::sums` a power of two, and `count` below 2^31.
   template <class Work>
-  void teams(const Work& work, std::int64_t count) const {
+  void teams(const Work& work, std::uint32_t count) const {
     if (count == 0) return;
     constexpr unsigned threads = 256;
     const std::int64_t to_a_block = threads / static_cast<unsigned>(work.lanes);

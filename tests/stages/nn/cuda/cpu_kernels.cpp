@@ -70,14 +70,15 @@ class cpu_launcher {
   }
 
   template <class Work>
-  void teams(const Work& work, std::int64_t count) const {
+  void teams(const Work& work, std::uint32_t count) const {
     EXPECT_TRUE(std::has_single_bit(static_cast<unsigned>(work.lanes)) && work.lanes <= 32)
         << work.lanes;
     const auto lanes = static_cast<std::size_t>(work.lanes);
     std::vector<std::array<float, Work::sums>> sums(lanes);
     for (const std::int64_t item : numbered(count, order_)) {
       for (std::size_t lane = 0; lane < lanes; ++lane) {
-        work.gather(work.place_of(item), static_cast<int>(lane), *as_array(sums[lane]));
+        work.gather(work.place_of(static_cast<std::uint32_t>(item)), static_cast<int>(lane),
+                    *as_array(sums[lane]));
       }
       for (std::size_t apart = lanes / 2; apart > 0; apart /= 2) {
         const auto before = sums;
@@ -85,8 +86,9 @@ class cpu_launcher {
           for (std::size_t i = 0; i < Work::sums; ++i) sums[lane][i] += before[lane ^ apart][i];
         }
       }
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        work.keep(work.place_of(item), static_cast<int>(lane), *as_array(sums[lane]));
+      for (std::size_t i = 0; i < Work::sums; ++i) {
+        work.keep(work.place_of(static_cast<std::uint32_t>(item)), static_cast<int>(i),
+                  sums.front()[i]);
       }
     }
   }

@@ -85,11 +85,12 @@ TEST(gemv_kernel, stacks_rows_that_share_a_vector) {
       stacks_of(collapse_rows({{600, 200, 8, 1, 64}, {600, 1, 8, 64, 1}, {600, 200, 8, 1, 1}}));
   EXPECT_EQ(stacks.count, 3);
   EXPECT_EQ(stacks.stacked, 1);
-  EXPECT_EQ(stacks.rows, 200);
+  EXPECT_EQ(stacks.full, 8);
+  EXPECT_EQ(stacks.longer, 0);
   EXPECT_EQ(stacks.items, 600 * 25 * 8);
-  EXPECT_EQ(stacks.axes[1].extent, 25);
-  EXPECT_EQ(stacks.axes[1].x, 0);
-  EXPECT_EQ(stacks.axes[1].y, 8);
+  EXPECT_EQ(stacks.axes[1].extent.number, 25);
+  EXPECT_EQ(stacks.apart.x, 0);
+  EXPECT_EQ(stacks.apart.y, 25 * 8);
 }
 
 }  // namespace
