@@ -275,7 +275,10 @@ struct prediction_record {
   std::int64_t replicates = 0;       ///< runs in virtual time behind the intervals
   nanoseconds wake_up = 0;           ///< from posting a CPU stage to its start on an idle core
   nanoseconds completion_delay = 0;  ///< from a device stage's completion to its observation
-  nanoseconds device_start = 0;      ///< from a launch on an idle device to the start of its work
+  /// From a launch on a device that was idle for 50 us or longer to the start of its work, and on
+  /// one that was idle for less.
+  nanoseconds device_start = 0;
+  nanoseconds device_restart = 0;
   std::vector<std::pair<std::string, std::string>> scaled;  ///< factors of stages' times, by name
   std::vector<predicted_figure> figures;
   std::vector<faster_stage> sensitivity = {};  ///< of each stage that takes time; if requested
@@ -292,6 +295,7 @@ void fields(Archive& a, part_of_record<prediction_record> auto& of) {
   a.value("wake_up_ns", of.wake_up, any_time);
   a.value("completion_delay_ns", of.completion_delay, any_time);
   a.value("device_start_ns", of.device_start, any_time);
+  a.value("device_restart_ns", of.device_restart, any_time);
   a.value("scaled", of.scaled);
   a.value("figures", of.figures);
   a.value("sensitivity", of.sensitivity);

@@ -67,7 +67,7 @@ void expect_factor(const stage_factor& of, double low, double best, double high)
   EXPECT_NEAR(of.high, high, 1e-12) << of.stage;
 }
 
-TEST(other_device, keeps_the_efficiency_of_a_stage) {
+TEST(other_device, scales_the_time_above_the_roofline_of_much_computing_as_its_flops) {
   // Computes for 1 ms and reads for 0.1 ms, then computes for 0.01 ms and reads for 0.5 ms; on the
   // target for 0.25, 0.05, 0.0025 and 0.25 ms. Each part is one operation, which starts for 2.5 us.
   stage_record stage = stage_of(
@@ -77,23 +77,37 @@ TEST(other_device, keeps_the_efficiency_of_a_stage) {
   stage.parts.push_back(
       {"1", "", {}, {.flops = 10'000'000, .bytes_read = 50'000'000, .bytes_written = 0}});
   run_record source = source_with({stage});
-  expect_factor(factor(source), (5 + 3000 * 0.25) / 3005, (5 + 3000 * (0.5 / 1.5)) / 3005,
-                (5 + 3000 * 0.5) / 3005);
+  const double apart = 500 + 1500 * 0.25;
+  const double together = 3000 * 0.25;
+  const double same_efficiency = 3000 * (0.5 / 1.5);
+  expect_factor(factor(source), (5 + together) / 3005, (5 + (apart + together) / 2) / 3005,
+                (5 + same_efficiency) / 3005);
 
   graph_record graph;
   graph.name = "net";
   graph.operations = 4;
   source.graphs = {graph};
-  expect_factor(factor(source), (10 + 2995 * 0.25) / 3005, (10 + 2995 * (0.5 / 1.5)) / 3005,
-                (10 + 2995 * 0.5) / 3005);
+  expect_factor(factor(source), (10 + 2995 * 0.25) / 3005,
+                (10 + (500 + 1495 * 0.25 + 2995 * 0.25) / 2) / 3005,
+                (10 + 2995 * (0.5 / 1.5)) / 3005);
 }
 
-TEST(other_device, ignores_a_resource_that_cannot_bound_the_stage) {
-  // Computes for 1 ms and reads for 0.1 ms; on the target for 0.25 and 0.05 ms.
-  const auto one = stage_of("net", 3'002'500,
-                            {.flops = 1'000'000'000, .bytes_read = 10'000'000, .bytes_written = 0});
-  const double best = (2.5 + 3000 * 0.25) / 3002.5;
-  expect_factor(factor(source_with({one})), best, best, best);
+TEST(other_device, scales_the_time_above_the_roofline_of_much_reading_as_the_cores) {
+  // Reads for 0.5 ms of 2 ms; on the target for 0.25 ms.
+  const auto one = stage_of("net", 2'002'500,
+                            {.flops = 10'000'000, .bytes_read = 50'000'000, .bytes_written = 0});
+  const double apart = 250 + 1500 * 0.25;
+  const double together = 2000 * 0.25;
+  expect_factor(factor(source_with({one})), (2.5 + together) / 2002.5,
+                (2.5 + (apart + together) / 2) / 2002.5, (2.5 + 2000 * 0.5) / 2002.5);
+  // Without FLOP/s in float32, the time above the roofline stays.
+  other_device unknown = target();
+  std::erase(unknown.ceilings, ceiling_of(ceiling::matmul, 4e12));
+  const auto reads =
+      stage_of("net", 2'002'500, {.flops = 0, .bytes_read = 50'000'000, .bytes_written = 0});
+  unknown.ceilings.push_back(ceiling_of(ceiling::matmul, 8e12, precision::tf32));
+  expect_factor(factor(source_with({reads}), unknown), (2.5 + 2000 * 0.5) / 2002.5,
+                (2.5 + (250 + 1500 + 2000) / 2.0) / 2002.5, (2.5 + 2000) / 2002.5);
 }
 
 TEST(other_device, starts_operations_as_fast_as_the_source) {
@@ -117,8 +131,8 @@ TEST(other_device, copies_at_the_bandwidth_of_its_link) {
   copy.copy = true;
   run_record source = source_with({copy});
   source.tensors.push_back({"x", {}, side::cpu, {}, {0}});
-  expect_factor(factor(source), (2.5 + 100 * 2) / 102.5, (2.5 + 100 * 2) / 102.5,
-                (2.5 + 100 * 2) / 102.5);
+  // 50 us of 100 us at full bandwidth, which is half on the target.
+  expect_factor(factor(source), 1, (2.5 + (150 + 100) / 2.0) / 102.5, (2.5 + 200) / 102.5);
 }
 
 TEST(other_device, weights_buckets_by_their_frames) {
@@ -128,8 +142,9 @@ TEST(other_device, weights_buckets_by_their_frames) {
   stage.buckets = {{1, {.flops = 0, .bytes_read = 10'000'000, .bytes_written = 0}},
                    {4, {.flops = 400'000'000, .bytes_read = 0, .bytes_written = 0}}};
   stage.rows = {1, 1, 1, 1, 4, 4, 1, 1, 1, 1};
-  const double best = (0.8 * 0.05 + 0.2 * 0.1) / (0.8 * 0.1 + 0.2 * 0.4);
-  EXPECT_NEAR(factor(source_with({stage})).best, (2.5 + 1000 * best) / 1002.5, 1e-12);
+  const double before = 800 * 0.1 + 200 * 0.4;
+  const double after = 800 * 0.05 + 200 * 0.1;
+  EXPECT_NEAR(factor(source_with({stage})).high, (2.5 + 1000 * after / before) / 1002.5, 1e-12);
 }
 
 TEST(other_device, names_what_is_unknown) {
@@ -181,23 +196,26 @@ TEST(other_device, widens_intervals_to_the_range_of_factors) {
   plan p;
   p.stages.resize(1);
   p.stages[0].name = "net";
-  // Computes for 1 ms and reads for 0.5 ms, without unexplained time; factors 0.25 and 0.5.
-  const cost_record cost{.flops = 1'000'000'000, .bytes_read = 50'000'000, .bytes_written = 0};
+  // Reads for 1 ms of 2 ms; on the target for 0.5 ms.
+  const cost_record cost{.flops = 0, .bytes_read = 100'000'000, .bytes_written = 0};
   const run_record source =
-      source_with({stage_of("net", 1'000'000, cost), stage_of("not planned", 1'000'000, cost)});
+      source_with({stage_of("net", 2'002'500, cost), stage_of("not planned", 1'000'000, cost)});
+  const double low = (2.5 + 500) / 2002.5;
+  const double high = (2.5 + 1000) / 2002.5;
   prediction_options options;
   options.scale = {{"net", 2}};
   const run_record made = predict_on(target(), p, source, options, predicted);
   EXPECT_EQ(made.device.name, "B");
   EXPECT_EQ(made.prediction->scaled, (decltype(made.prediction->scaled){{"net", "2"}}));
   ASSERT_EQ(made.prediction->device_change->factors.size(), 1U);
-  expect_factor(made.prediction->device_change->factors[0], 0.25, 0.25, 0.5);
+  expect_factor(made.prediction->device_change->factors[0], low,
+                (2.5 + (500 + 250 + 500) / 2.0) / 2002.5, high);
   EXPECT_EQ(made.prediction->device_change->source_device, "A");
   const auto& figures = made.prediction->figures;
-  EXPECT_NEAR(figures[0].low, 0.9 * 0.5, 1e-12);
-  EXPECT_NEAR(figures[0].high, 1.1 * 1, 1e-12);
-  EXPECT_NEAR(figures[1].low, 0.9 / 1, 1e-12);
-  EXPECT_NEAR(figures[1].high, 1.1 / 0.5, 1e-12);
+  EXPECT_NEAR(figures[0].low, 0.9 * 2 * low, 1e-12);
+  EXPECT_NEAR(figures[0].high, 1.1 * 2 * high, 1e-12);
+  EXPECT_NEAR(figures[1].low, 0.9 / (2 * high), 1e-12);
+  EXPECT_NEAR(figures[1].high, 1.1 / (2 * low), 1e-12);
 }
 
 TEST(other_device, is_refused_if_it_has_too_little_memory) {

@@ -18,15 +18,12 @@ namespace {
 /// Time to start an operation, in ns: that of an empty kernel in a graph on an H200.
 constexpr double start_of_operation = 2500;
 
-/// Least share of the roofline time that the time of a resource has if it may bound a stage.
-constexpr double least_share = 0.5;
-
 using time_of = std::optional<double> roofline_metrics::*;
 
 /// A run compared with the ceilings of a device.
 struct device_roofline {
   device_roofline(std::string name, const std::vector<ceiling_figure>& ceilings, run_record run)
-      : device(std::move(name)) {
+      : device(std::move(name)), vector_rate(rate_in_float32(ceilings)) {
     run.calibration = calibration{{}, ceilings, {}};
     auto found = evaluate_roofline(run, nullptr, std::nullopt);
     if (!found) {
@@ -49,7 +46,18 @@ struct device_roofline {
     return share > 0 ? sum / share : 0;
   }
 
+  static std::optional<double> rate_in_float32(const std::vector<ceiling_figure>& ceilings) {
+    std::optional<double> best;
+    for (const ceiling_figure& each : ceilings) {
+      const bool computes = each.what == ceiling::matmul || each.what == ceiling::convolution;
+      if (computes && each.arithmetic == precision::float32)
+        best = std::max(best.value_or(0), each.value);
+    }
+    return best;
+  }
+
   std::string device;
+  std::optional<double> vector_rate;  ///< FLOP/s of the cores without tensor cores
   std::vector<roofline_stage> stages;
 };
 
@@ -92,34 +100,41 @@ double operations_of(const run_record& run, const stage_record& stage) {
                                 to_word(stage.cost.arithmetic), stage.name));
 }
 
+/// Returns the factor of the time that a stage spends with neither bytes nor FLOPs at full rate:
+/// that of its FLOPs if these take longer than its bytes, else that of the cores.
+double core_factor(const stage_record& stage, std::size_t index, const device_roofline& from,
+                   const device_roofline& on) {
+  if (stage.copy) return 1;
+  const auto compute = &roofline_metrics::compute_time;
+  const double flops = from.time(index, compute).value_or(0);
+  const double bytes = from.time(index, &roofline_metrics::memory_time).value_or(0);
+  if (flops > bytes) return on.time(index, compute).value_or(flops) / flops;
+  return from.vector_rate && on.vector_rate ? *from.vector_rate / *on.vector_rate : 1;
+}
+
 /// @pre the roofline times are known
 stage_factor factor_of(const run_record& source, std::size_t index, const device_roofline& from,
                        const device_roofline& on) {
   const stage_record& stage = source.stages[index];
   stage_factor made{stage.name};
   const double measured = mean_time(stage);
-  const double roofline_time = *from.time(index, &roofline_metrics::roofline_time);
-  if (measured <= 0 || roofline_time <= 0) return made;
+  const auto roofline = &roofline_metrics::roofline_time;
+  const double before = *from.time(index, roofline);
+  const double after = *on.time(index, roofline);
+  if (measured <= 0 || before <= 0) return made;
 
   const double start =
-      std::clamp(measured - roofline_time, 0.0, start_of_operation * operations_of(source, stage));
-  const auto factor = [&](time_of which) -> std::optional<double> {
-    const auto before = from.time(index, which);
-    const auto after = on.time(index, which);
-    if (!before || !after || *before <= 0) return std::nullopt;
-    return (start + (measured - start) * (*after / *before)) / measured;
-  };
-  made.low = made.best = made.high = *factor(&roofline_metrics::roofline_time);
-  const auto can_bound = [&](const device_roofline& at, time_of which) {
-    return at.time(index, which).value_or(0) >=
-           least_share * *at.time(index, &roofline_metrics::roofline_time);
-  };
-  for (const time_of which : {&roofline_metrics::memory_time, &roofline_metrics::compute_time}) {
-    const auto other = factor(which);
-    if (!other || !(can_bound(from, which) || can_bound(on, which))) continue;
-    made.low = std::min(made.low, *other);
-    made.high = std::max(made.high, *other);
-  }
+      std::clamp(measured - before, 0.0, start_of_operation * operations_of(source, stage));
+  const double work = measured - start;
+  const double other_work = std::max(0.0, work - before);
+  const double cores = core_factor(stage, index, from, on);
+  const double same_efficiency = work * after / before;
+  const double apart = std::min(work, before) * after / before + other_work * cores;
+  const double together = other_work > 0 ? std::max(after, work * cores) : same_efficiency;
+  const auto [low, high] = std::minmax({same_efficiency, apart, together});
+  made.low = (start + low) / measured;
+  made.best = (start + (apart + together) / 2) / measured;
+  made.high = (start + high) / measured;
   return made;
 }
 

@@ -24,11 +24,11 @@ struct other_device {
 
 /// Returns the factors of the source's device stages.
 ///
-/// The best factor is that of the roofline time, so that a stage keeps the efficiency that it has
-/// in the source. The others are the lowest and the highest of this factor and those of the memory
-/// time and the compute time, as far as these are at least half of the roofline time on either
-/// device. The time above the roofline, up to 2.5 us per operation, does not change: it is the cost
-/// of starting work.
+/// Of a stage's time, up to 2.5 us per operation above the roofline time do not change: the cost of
+/// starting work. The rest takes the roofline time on the other device and, for what is above the
+/// roofline time, a time that scales with the rate of the cores: one after the other, or both at
+/// once. The best factor is the mean of both. The lowest and the highest are those of these two and
+/// of a stage that keeps its efficiency, so that all its time scales as the roofline time does.
 /// @throws input_error that names the missing ceiling or cost. Stages in `scaled` need no cost.
 std::vector<stage_factor> factors_on(const other_device& other, const run_record& source,
                                      const std::map<std::string, double>& scaled = {});

@@ -74,6 +74,7 @@ prediction_record origin_of(const std::vector<prediction_source>& sources, std::
   made.completion_delay = overheads.completion_delay;
   made.wake_up = overheads.wake_up;
   made.device_start = overheads.device_start;
+  made.device_restart = overheads.device_restart;
   for (const auto& [stage, factor] : options.scale) {
     made.scaled.emplace_back(stage, fmt::format("{:g}", factor));
   }
@@ -91,7 +92,9 @@ predictor::predictor(const plan& p, const std::vector<prediction_source>& source
                                     .cores = cores_for(p, sources.front().run, options),
                                     .wake_up = origin_.wake_up,
                                     .completion_delay = origin_.completion_delay,
-                                    .device_start = origin_.device_start}) {}
+                                    .device_start = origin_.device_start,
+                                    .device_restart = origin_.device_restart,
+                                    .long_idle = long_idle}) {}
 
 run_record predictor::run(const std::vector<std::uint32_t>& order,
                           const virtual_run_options& options, std::optional<std::size_t> faster) {

@@ -247,8 +247,10 @@ void add_wake_ups(const run_record& from, std::vector<nanoseconds>& times) {
   }
 }
 
-/// Adds the times from a launch to the start of its work, of launches on an idle device.
-void add_device_starts(const run_record& from, std::vector<nanoseconds>& times) {
+/// Adds the times from a launch to the start of its work, of launches on a device that was idle for
+/// `long_idle` or longer, and of those on one that was idle for less.
+void add_device_starts(const run_record& from, std::vector<nanoseconds>& after_long,
+                       std::vector<nanoseconds>& after_short) {
   struct work {
     stamp_pair on_device;
     nanoseconds launched;
@@ -264,6 +266,7 @@ void add_device_starts(const run_record& from, std::vector<nanoseconds>& times) 
   nanoseconds busy_until = 0;
   for (const work& w : all) {
     if (busy_until <= w.launched) {
+      auto& times = w.launched - busy_until >= long_idle ? after_long : after_short;
       times.push_back(std::max<nanoseconds>(0, w.on_device.begin - w.launched));
     }
     busy_until = std::max(busy_until, w.on_device.end);
@@ -355,14 +358,18 @@ source_overheads overheads_of(const std::vector<prediction_source>& sources) {
   std::vector<nanoseconds> delays;
   std::vector<nanoseconds> wake_ups;
   std::vector<nanoseconds> starts;
+  std::vector<nanoseconds> restarts;
   for (const prediction_source& source : sources) {
     add_completion_delays(source.run, delays);
     add_wake_ups(source.run, wake_ups);
-    add_device_starts(source.run, starts);
+    add_device_starts(source.run, starts, restarts);
   }
   source_overheads found;
   found.completion_delay = median_or_0(std::move(delays));
+  if (starts.empty()) starts = restarts;
+  if (restarts.empty()) restarts = starts;
   found.device_start = median_or_0(std::move(starts));
+  found.device_restart = median_or_0(std::move(restarts));
   found.wake_up = found.completion_delay;
   if (!wake_ups.empty()) {
     const auto quartile = wake_ups.begin() + static_cast<std::ptrdiff_t>((wake_ups.size() - 1) / 4);

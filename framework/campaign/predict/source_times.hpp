@@ -67,9 +67,15 @@ struct source_overheads {
   /// From what a CPU stage waited for to its start on another thread: the lower quartile; the upper
   /// ones include waits for a worker. The completion delay if one thread ran all stages.
   nanoseconds wake_up = 0;
-  /// From a launch to the start of its work: the median over launches on an idle device.
+  /// From a launch to the start of its work: the median over launches on a device that was idle for
+  /// `long_idle` or longer, and over those on one that was idle for less. Each is the other if the
+  /// source has none.
   nanoseconds device_start = 0;
+  nanoseconds device_restart = 0;
 };
+
+/// Time after which an idle device has fallen asleep. The `host` device polls for 30 us before.
+inline constexpr nanoseconds long_idle = 50'000;
 
 source_overheads overheads_of(const std::vector<prediction_source>& sources);
 

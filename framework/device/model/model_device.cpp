@@ -84,7 +84,7 @@ class model_device final : public device {
 std::unique_ptr<device> open_model_device(virtual_clock& clock, const model_settings& settings) {
   if (settings.operations_at_once < 1 || settings.clock_tick < 1 || settings.copy_latency < 0 ||
       settings.operation_overhead < 0 || settings.graph_overhead < 0 || settings.idle_start < 0 ||
-      !(settings.copy_bandwidth >= 0)) {
+      settings.short_idle_start < 0 || settings.long_idle < 0 || !(settings.copy_bandwidth >= 0)) {
     throw input_error(
         "the model device needs at least one operation at once, a clock tick of at least 1 ns, and "
         "times and a bandwidth that are not negative");

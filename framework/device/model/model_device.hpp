@@ -27,8 +27,11 @@ struct model_settings {
   /// Delay before an operation, copy or fill becomes ready once its stream or graph branch has
   /// reached it. Occupies no engine.
   nanoseconds operation_overhead = 0;
-  /// Delay before an idle device begins to serve its streams again.
+  /// Delay before an idle device begins to serve its streams again: one after it was idle for
+  /// `long_idle` or longer, as if it had fallen asleep, and one after less.
   nanoseconds idle_start = 0;
+  nanoseconds short_idle_start = 0;
+  nanoseconds long_idle = 0;
   /// Delay before a graph starts once its stream has reached the launch.
   nanoseconds graph_overhead = 0;
 

@@ -57,7 +57,10 @@ void model_engine::submit(model_lane& lane, model_command c) {
   lane.queue.push_back(std::move(c));
   lane.points.push_back(thread_activity::own().at());
   ++lane.submitted;
-  if (unfinished_++ == 0) serves_from_ = clock.now() + settings.idle_start;
+  if (unfinished_++ == 0) {
+    const bool slept = clock.now() - idle_since_ >= settings.long_idle;
+    serves_from_ = clock.now() + (slept ? settings.idle_start : settings.short_idle_start);
+  }
   if (lane.queue.size() > 1) return;
   clock.at(std::max(clock.now(), serves_from_), [this, &lane] {
     resumed_.push_back(&lane);
@@ -118,7 +121,7 @@ void model_engine::complete_front(model_lane& lane) {
   lane.queue.pop_front();
   lane.points.pop_front();
   ++lane.completed;
-  --unfinished_;
+  if (--unfinished_ == 0) idle_since_ = clock.now();
   any_passed_ = true;
 }
 

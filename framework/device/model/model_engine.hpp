@@ -195,8 +195,9 @@ class model_engine {
   void fail(const model_job& job, std::string_view reason) noexcept;
 
   std::vector<std::unique_ptr<model_lane>> lanes_;
-  std::uint64_t unfinished_ = 0;       // incomplete commands of all lanes
-  nanoseconds serves_from_ = 0;        // end of the latest idle start
+  std::uint64_t unfinished_ = 0;  // incomplete commands of all lanes
+  nanoseconds idle_since_ = 0;
+  nanoseconds serves_from_ = 0;        // end of the latest start after an idle time
   std::deque<model_lane*> resumed_;    // lanes whose first command may complete or start
   std::vector<waiting_lane> waiting_;  // in order of the start of their waits
   bool any_passed_ = false;            // true if a point was completed since the last check

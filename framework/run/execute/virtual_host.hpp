@@ -44,6 +44,7 @@ struct virtual_world {
   std::function<nanoseconds(std::size_t stage, const frame_position& frame)> issue_time = {};
   nanoseconds wake_up = 0;           ///< from posting a task to its start on an idle worker
   nanoseconds completion_delay = 0;  ///< from device completion to its observation
+  nanoseconds oversleep = 0;         ///< from the time to which a thread sleeps to its wake-up
 };
 
 /// Host port in virtual time, with the interface of `real_host`. Single-threaded and deterministic.
@@ -63,14 +64,14 @@ class virtual_host {
     nanoseconds now() const noexcept { return host_.now(); }
 
     /// Advances to `at`; with `spin` and `yield`, to the next event if it is earlier. If `at` is
-    /// not in the future, advances to the next event.
+    /// not in the future, advances to the next event. A sleeping thread wakes up late.
     void pause(nanoseconds at) const {
       const auto next = host_.clock_.next();
       const bool polls = host_.runner_->how() != wait_mode::block;
       if (at <= now() || (polls && next && *next <= at)) {
         host_.go_on();
       } else {
-        host_.clock_.advance_to(at);
+        host_.clock_.advance_to(polls ? at : at + host_.world_.oversleep);
       }
     }
 

@@ -50,7 +50,9 @@ class virtual_session::world {
       : planned_(p),
         machine_(machine),
         deciding_(deciding_tensors(p)),
-        device_(open_model_device(clock_, {.idle_start = machine.device_start})),
+        device_(open_model_device(clock_, {.idle_start = machine.device_start,
+                                           .short_idle_start = machine.device_restart,
+                                           .long_idle = machine.long_idle})),
         pipeline_(timed(), *device_, nullptr),
         in_slot_(pipeline_.slots().size()),
         executor_(make_executor_on<virtual_host>(pipeline_, host())) {}
@@ -162,6 +164,7 @@ class virtual_session::world {
     };
     made.wake_up = machine_.wake_up;
     made.completion_delay = machine_.completion_delay;
+    made.oversleep = machine_.completion_delay;
     return made;
   }
 

@@ -30,11 +30,17 @@ struct virtual_times {
 
 /// The machine of a virtual session.
 struct virtual_machine {
-  device_properties device;          ///< for the record
-  int cores = 1;                     ///< for CPU stages
-  nanoseconds wake_up = 0;           ///< from posting a CPU stage to its start on an idle core
-  nanoseconds completion_delay = 0;  ///< from a device stage's completion to its observation
-  nanoseconds device_start = 0;      ///< from a launch on an idle device to the start of its work
+  device_properties device;  ///< for the record
+  int cores = 1;             ///< for CPU stages
+  nanoseconds wake_up = 0;   ///< from posting a CPU stage to its start on an idle core
+  /// From a device stage's completion to its observation, and from the time to which a thread
+  /// sleeps to its wake-up: both wake a thread.
+  nanoseconds completion_delay = 0;
+  /// From a launch on an idle device to the start of its work: after it was idle for `long_idle` or
+  /// longer, and after less.
+  nanoseconds device_start = 0;
+  nanoseconds device_restart = 0;
+  nanoseconds long_idle = 0;
 };
 
 /// Values that a run has instead of the plan's.

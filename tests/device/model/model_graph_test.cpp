@@ -75,6 +75,20 @@ TEST_F(model_graph, starts_late_after_it_was_idle_and_at_once_while_it_is_busy) 
   EXPECT_EQ(finish(), 155);
 }
 
+TEST_F(model_graph, starts_later_after_it_was_idle_for_long) {
+  open({.idle_start = 30, .short_idle_start = 2, .long_idle = 100});
+  const auto a = make_stream("a");
+  clock_.advance_to(100);
+  operate(*a, "a1", 20);  // 130 to 150
+  EXPECT_EQ(finish(), 150);
+  clock_.advance_to(249);
+  operate(*a, "a2", 20);  // 251 to 271
+  EXPECT_EQ(finish(), 271);
+  clock_.advance_to(371);
+  operate(*a, "a3", 20);  // 401 to 421
+  EXPECT_EQ(finish(), 421);
+}
+
 TEST_F(model_graph, spends_overheads_before_operations_and_graphs_and_occupies_nothing) {
   open({.copy_latency = 4, .operation_overhead = 2, .graph_overhead = 30});
   const memory block = dev_->allocate(1);
