@@ -236,11 +236,39 @@ void fields(Archive& a, part_of_record<faster_stage> auto& of) {
   a.value("p95_ns", of.p95, any_time);
 }
 
+/// The longest time of a stage in a bound on a frame's time.
+struct longest_stage {
+  std::string stage;
+  nanoseconds at_most = 0;
+  bool stated = false;  ///< by the user; else the longest in the sources
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<longest_stage> auto& of) {
+  a.value("stage", of.stage);
+  a.value("at_most_ns", of.at_most, any_time);
+  a.value("stated", of.stated);
+}
+
+/// A bound on a frame's time from its begin to its end.
+struct worst_case {
+  nanoseconds bound = 0;
+  std::optional<nanoseconds> period = {};  ///< between due frames; the bound holds up to this time
+  std::vector<longest_stage> stages;       ///< that take time
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<worst_case> auto& of) {
+  a.value("bound_ns", of.bound, any_time);
+  a.value("period_ns", of.period, any_time);
+  a.value("stages", of.stages);
+}
+
 /// Factors of the times of a device stage on another device.
 struct stage_factor {
   std::string stage;
-  double low = 1;   ///< with `high`, the range of the factors of bandwidth, rate and roofline time
-  double best = 1;  ///< of the roofline time
+  double low = 1;
+  double best = 1;
   double high = 1;
 };
 
@@ -282,6 +310,7 @@ struct prediction_record {
   std::vector<std::pair<std::string, std::string>> scaled;  ///< factors of stages' times, by name
   std::vector<predicted_figure> figures;
   std::vector<faster_stage> sensitivity = {};  ///< of each stage that takes time; if requested
+  std::optional<graphline::worst_case> worst_case = {};  ///< if requested
   std::optional<graphline::device_change> device_change = {};
 };
 
@@ -299,6 +328,7 @@ void fields(Archive& a, part_of_record<prediction_record> auto& of) {
   a.value("scaled", of.scaled);
   a.value("figures", of.figures);
   a.value("sensitivity", of.sensitivity);
+  a.value("worst_case", of.worst_case);
   a.value("device_change", of.device_change);
 }
 

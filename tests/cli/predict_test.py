@@ -165,6 +165,26 @@ class predict(Case):
                                       scale), 2, f"--scale {scale.split('=')[0]}", message)
         self.expect(graphline("predict", self.path, "--from", self.source, "--cores", 0), 2,
                     "--cores")
+        for words, message in [(["pause"], "expected STAGE=TIME"),
+                               (["pause=5"], "expected STAGE=TIME"),
+                               (["paus=5ms"], "the pipeline has no such stage"),
+                               (["pause=5ms", "--in-flight", 2], "let frames overlap")]:
+            with self.subTest(words):
+                self.expect(graphline("predict", self.path, "--from", self.source, "--at-most",
+                                      *words), 2, "--at-most", message)
+
+    def test_longest_times_bound_the_frame(self):
+        made = self.predicted("--strategy", "serial", "--at-most", "pause=70ms")
+        worst = made["record"]["prediction"]["worst_case"]
+        times = {each["stage"]: each["at_most_ns"] for each in worst["stages"]}
+        self.assertEqual(times["pause"], 70_000_000)
+        self.assertGreaterEqual(worst["bound_ns"], sum(times.values()))
+        self.assertLess(made["end_to_end"]["max"], worst["bound_ns"] / 1e6)
+        self.assertAlmostEqual(made["worst_case"][-1]["at_most"], worst["bound_ns"] / 1e6)
+        done = graphline("predict", self.path, "--from", self.source, "--arrival", "constant",
+                         "--rate", 100, "--at-most", "pause=70ms")
+        self.expect(done, 0, "no bound: a frame can take 7", "which is due 10.0 ms after it",
+                    stream="stdout")
 
     def as_measured_on(self, device, name, **record):
         """The source as if its device had another name."""

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "framework/base/error.hpp"
+#include "framework/base/units.hpp"
 #include "framework/campaign/predict/other_device.hpp"
 #include "framework/campaign/predict/prediction.hpp"
 #include "framework/campaign/predict/validation.hpp"
@@ -37,6 +38,7 @@ struct predict_arguments {
   run_results results;
   std::vector<std::string> sources;
   std::vector<std::string> scale;
+  std::vector<std::string> at_most;
   std::string on;
   int cores = 0;
   bool sensitivity = false;
@@ -58,6 +60,18 @@ std::map<std::string, double> read_scale(const std::vector<std::string>& given) 
     factors[stage] = factor;
   }
   return factors;
+}
+
+std::map<std::string, nanoseconds> read_longest(const std::vector<std::string>& given) {
+  std::map<std::string, nanoseconds> times;
+  for (const std::string& text : given) {
+    constexpr auto expected = "STAGE=TIME: backbone=12ms";
+    const auto [stage, time] = split_assignment(text, "--at-most", expected);
+    const auto read = parse_duration(time);
+    if (!read) throw input_error(fmt::format("--at-most {}: expected {}", text, expected));
+    times[stage] = *read;
+  }
+  return times;
 }
 
 /// Sets what predictions need of a run.
@@ -133,6 +147,7 @@ exit_status predict_pipeline(predict_arguments& given) {
   const std::vector<prediction_source> sources = read_sources(given.sources, "--from");
   prediction_options options;
   options.scale = read_scale(given.scale);
+  options.at_most = read_longest(given.at_most);
   if (given.cores > 0) options.cores = given.cores;
   options.sensitivity = given.sensitivity;
   given.pipeline.default_device(sources.front().run.device.backend);
@@ -179,6 +194,13 @@ void add_predict_command(CLI::App& program, action& chosen) {
       ->allow_extra_args(false)
       ->take_all();
   command
+      ->add_option("--at-most", given->at_most,
+                   "Longest time of a stage, such as backbone=12ms, to bound the time of a frame; "
+                   "repeatable; default: the longest in the result")
+      ->type_name("stage=time")
+      ->allow_extra_args(false)
+      ->take_all();
+  command
       ->add_option("--on", given->on,
                    fmt::format("Predict for another GPU: {}, or a file of 'calibrate --json'",
                                fmt::join(known_device_names(), ", ")))
@@ -197,8 +219,8 @@ void add_predict_command(CLI::App& program, action& chosen) {
       ->needs(validates);
   given->results.add_files_to(*command);
   given->results.add_gates_to(*command);
-  for (const char* one :
-       {"--on", "--cores", "--sensitivity", "--trace", "--csv", "--fail-if", "--junit"}) {
+  for (const char* one : {"--on", "--cores", "--at-most", "--sensitivity", "--trace", "--csv",
+                          "--fail-if", "--junit"}) {
     validates->excludes(command->get_option(one));
   }
   command->callback([&chosen, given] { chosen = [given] { return predict_pipeline(*given); }; });

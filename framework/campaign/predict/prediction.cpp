@@ -13,7 +13,9 @@
 #include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/analysis/stats/percentile_interval.hpp"
+#include "framework/base/units.hpp"
 #include "framework/campaign/predict/predictor.hpp"
+#include "framework/campaign/predict/worst_case.hpp"
 
 namespace graphline {
 namespace {
@@ -132,6 +134,18 @@ run_record predict(const plan& p, const std::vector<prediction_source>& sources,
     if (!ends) continue;
     made.sensitivity.push_back(
         {p.stages[stage].name, std::llround(ends->mean()), ends->median(), ends->percentile(0.95)});
+  }
+
+  if (!options.at_most.empty()) {
+    made.worst_case = bound_frames(p, times, overheads_of(sources), by.cores(), options.at_most);
+    for (const auto& [name, stated] : options.at_most) {
+      const nanoseconds longest = times.longest(stage_named(p, name, "--at-most")).work;
+      if (longest <= stated) continue;
+      record.warnings.push_back(
+          fmt::format("stage '{}' took up to {} in the source, longer than the {} of --at-most",
+                      name, format_duration(static_cast<double>(longest)),
+                      format_duration(static_cast<double>(stated))));
+    }
   }
 
   const double stage_runs = static_cast<double>(p.run.frames) *

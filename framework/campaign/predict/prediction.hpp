@@ -18,6 +18,8 @@ struct prediction_options {
   std::optional<int> cores = {};             ///< for CPU stages; default: the source's
   std::int64_t replicates = 200;             ///< runs for the intervals; fewer for long runs
   bool sensitivity = false;                  ///< also predict the run with each stage 10 % faster
+  /// Longest time of a stage, by name. If any is given, also bounds the time of a frame.
+  std::map<std::string, nanoseconds> at_most = {};
   const stop_request* stop = nullptr;
   /// Called after each replicate with the number done and the number wanted.
   std::function<void(std::int64_t done, std::int64_t total)> on_progress = {};

@@ -28,6 +28,9 @@ class predictor {
 
   const source_times& times() const noexcept { return times_; }
 
+  /// Returns the number of CPU stages that can run concurrently.
+  int cores() const noexcept { return cores_; }
+
   /// Where the runs come from. Without replicates, intervals and sensitivity.
   const prediction_record& origin() const noexcept { return origin_; }
 
@@ -53,6 +56,7 @@ class predictor {
   source_times times_;
   prediction_record origin_;
   std::vector<std::pair<std::string, std::string>> environment_;
+  int cores_;
   virtual_session session_;
 };
 

@@ -318,20 +318,20 @@ void source_times::add(const prediction_source& source) {
 }
 
 void source_times::scale(const std::string& name, double factor) {
-  const auto stage = std::ranges::find(plan_.stages, name, &planned_stage::name);
-  if (stage == plan_.stages.end()) {
-    std::vector<std::string> names;
-    for (const planned_stage& each : plan_.stages) names.push_back(each.name);
-    throw input_error(
-        fmt::format("--scale {}: the pipeline has no such stage{}", name, suggestion(name, names)));
-  }
-  for (nanoseconds& time : stages_[static_cast<std::size_t>(stage - plan_.stages.begin())].work) {
+  for (nanoseconds& time : stages_[stage_named(plan_, name, "--scale")].work) {
     time = std::llround(static_cast<double>(time) * factor);
   }
 }
 
-bool source_times::takes_time(std::size_t stage) const {
-  return std::ranges::any_of(stages_[stage].work, [](nanoseconds time) { return time > 0; });
+longest_times source_times::longest(std::size_t stage) const {
+  const auto longest_of = [](const std::vector<nanoseconds>& all) {
+    return all.empty() ? nanoseconds{0} : std::ranges::max(all);
+  };
+  return {longest_of(stages_[stage].work), longest_of(stages_[stage].issue)};
+}
+
+nanoseconds source_times::longest_launch() const {
+  return launch_.empty() ? 0 : std::ranges::max(launch_);
 }
 
 virtual_times source_times::replay(std::span<const std::uint32_t> order,
@@ -377,6 +377,17 @@ source_overheads overheads_of(const std::vector<prediction_source>& sources) {
     found.wake_up = *quartile;
   }
   return found;
+}
+
+std::size_t stage_named(const plan& p, const std::string& name, std::string_view option) {
+  const auto stage = std::ranges::find(p.stages, name, &planned_stage::name);
+  if (stage == p.stages.end()) {
+    std::vector<std::string> names;
+    for (const planned_stage& each : p.stages) names.push_back(each.name);
+    throw input_error(fmt::format("{} {}: the pipeline has no such stage{}", option, name,
+                                  suggestion(name, names)));
+  }
+  return static_cast<std::size_t>(stage - p.stages.begin());
 }
 
 }  // namespace graphline

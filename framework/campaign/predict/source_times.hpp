@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "framework/campaign/predict/prediction.hpp"
@@ -21,6 +22,12 @@ struct stage_times {
   std::vector<std::int32_t> rows;  ///< empty if the stage runs whole in every frame
 };
 
+/// Longest times of a stage in all frames.
+struct longest_times {
+  nanoseconds work = 0;
+  nanoseconds issue = 0;
+};
+
 /// Stage times of recorded runs for the stages of a plan. The frames of all runs are numbered
 /// consecutively, without those that a standstill delayed.
 class source_times {
@@ -35,7 +42,10 @@ class source_times {
 
   std::size_t count() const noexcept { return launch_.size(); }
 
-  bool takes_time(std::size_t stage) const;
+  bool takes_time(std::size_t stage) const { return longest(stage).work > 0; }
+
+  longest_times longest(std::size_t stage) const;
+  nanoseconds longest_launch() const;  ///< of a frame's graph
 
   /// Returns times for a run whose frame f replays frame `order[f]`; more frames begin again. The
   /// time of stage `faster`, if any, is 10 % less.
@@ -78,5 +88,9 @@ struct source_overheads {
 inline constexpr nanoseconds long_idle = 50'000;
 
 source_overheads overheads_of(const std::vector<prediction_source>& sources);
+
+/// Returns the index of a stage that an option names.
+/// @throws input_error if the plan has no such stage
+std::size_t stage_named(const plan& p, const std::string& name, std::string_view option);
 
 }  // namespace graphline

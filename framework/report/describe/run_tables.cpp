@@ -536,24 +536,53 @@ table sensitivity_table(const run_record& record, const distribution& times) {
   return made;
 }
 
+void add_worst_case(document& to, const worst_case& found) {
+  using s = const longest_stage&;
+  const bool holds = !found.period || found.bound <= *found.period;
+  auto rows = found.stages;
+  rows.push_back({"end to end", found.bound, false});
+  auto made = table_of<longest_stage>(
+      {"worst_case", "Worst case", "stage"},
+      {{{"stage", "stage"}, [](s x) { return x.stage; }},
+       {{"at_most", "at most", duration},
+        [&](s x) {
+          const bool bound = &x == &rows.back();
+          return bound && !holds ? cell() : cell(static_cast<double>(x.at_most), duration);
+        }},
+       {{"from", "from"},
+        [&](s x) { return &x == &rows.back() ? "bound"
+                          : x.stated         ? "--at-most"
+                                             : "source"; }}},
+      rows);
+  made.titled = true;
+  to.parts.push_back(std::move(made));
+  to.parts.push_back(note{
+      holds
+          ? "bound: no frame takes longer from its begin if no stage does, in whatever order "
+            "stages start, with the delays of the host in the source"
+          : fmt::format("no bound: a frame can take {}, so it can meet the next one, which is due "
+                        "{} after it",
+                        format_duration(static_cast<double>(found.bound)),
+                        format_duration(static_cast<double>(*found.period)))});
+}
+
 void add_factors(document& to, const device_change& change) {
   using f = const stage_factor&;
   auto made = table_of<stage_factor>(
       {"factors", "Factors of the source's stage times", "stage"},
       {{{"stage", "stage"}, [](f x) { return x.stage; }},
-       {{"factor", "factor", ratio, 0, "of the time in the source, from the roofline time"},
+       {{"factor", "factor", ratio, 0, "of the time in the source"},
         [](f x) { return cell(x.best, ratio); }},
        {{"low", "from", ratio, 0,
-         "to the next column: the factors of bandwidth, rate and roofline time"},
+         "to the next column: how much time above the roofline time scales with it"},
         [](f x) { return cell(x.low, ratio); }},
        {{"high", "to", ratio}, [](f x) { return cell(x.high, ratio); }}},
       change.factors);
   made.titled = true;
   to.parts.push_back(std::move(made));
   to.parts.push_back(note{
-      "the intervals also span these factors, but not how far the efficiency of kernels differs "
-      "on the other device; CPU stages, launches and the host's delays take as long as in the "
-      "source"});
+      "the intervals also span these factors, but not how far kernels differ on the other device; "
+      "CPU stages, launches and the host's delays take as long as in the source"});
 }
 
 }  // namespace
@@ -578,6 +607,9 @@ void add_run_tables(document& to, const run_record& record, const run_analysis& 
   if (analysis.attribution) add_attribution(to, record, *analysis.attribution);
   if (record.prediction && !record.prediction->sensitivity.empty()) {
     to.parts.push_back(sensitivity_table(record, *analysis.summary.end_to_end));
+  }
+  if (record.prediction && record.prediction->worst_case) {
+    add_worst_case(to, *record.prediction->worst_case);
   }
   if (record.prediction && record.prediction->device_change) {
     add_factors(to, *record.prediction->device_change);
