@@ -159,7 +159,7 @@ def capacity_of(pipeline, folder, bound, sources):
     words = [given.program, "capacity", pipeline, "--device", "host", "--under", bound, "--json",
              folder / "capacity.json", "--quiet", "--strategy", "overlap", "--in-flight", 2]
     found = []
-    for more in ([], ["--predict", *sources]):
+    for more in ([], [word for source in sources for word in ("--predict", source)]):
         subprocess.run([str(word) for word in (*words, *more)], check=True,
                        stderr=subprocess.DEVNULL)
         found.append(json.loads((folder / "capacity.json").read_text())["capacity"])

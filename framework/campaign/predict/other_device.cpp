@@ -50,8 +50,8 @@ struct device_roofline {
     std::optional<double> best;
     for (const ceiling_figure& each : ceilings) {
       const bool computes = each.what == ceiling::matmul || each.what == ceiling::convolution;
-      if (computes && each.arithmetic == precision::float32)
-        best = std::max(best.value_or(0), each.value);
+      if (!computes || each.arithmetic != precision::float32) continue;
+      best = std::max(best.value_or(0), each.value);
     }
     return best;
   }

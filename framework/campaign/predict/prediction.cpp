@@ -23,7 +23,7 @@ namespace {
 constexpr double most_stage_runs = 4e6;  // of all replicates
 constexpr std::int64_t least_replicates = 40;
 
-/// Errors of the model: of 306 predictions on `host`, 94 % of p50, 97 % of the throughput and 93 %
+/// Errors of the model: of 306 predictions on `host`, 96 % of p50, 98 % of the throughput and 95 %
 /// of p95 were nearer to real runs (docs/measured/prediction_host.txt). The mean takes that of p50,
 /// the other percentiles that of p95.
 constexpr double model_error = 0.07;

@@ -21,9 +21,8 @@ namespace graphline {
 ///   (1 - 1/m) c of each CPU stage and the overheads of each stage.
 ///
 /// Overheads are the longest issue time of each stage in the sources, and `overheads`.
-/// @throws input_error for an unknown stage, or if frames can overlap: several in flight in a
-/// closed
-///   loop, or random arrivals
+/// @throws input_error for an unknown stage, or if frames can overlap because several are in flight
+/// in a closed loop or arrivals are random
 worst_case bound_frames(const plan& p, const source_times& times, const source_overheads& overheads,
                         int cores, const std::map<std::string, nanoseconds>& at_most);
 

@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
+#include <random>
+#include <stdexcept>
+#include <vector>
 
 #include "stages/nn/cuda/gemv.cuh"
 #include "tests/base/guarded.hpp"
@@ -78,6 +83,29 @@ TEST(gemv_kernel, computes_long_rows_in_pieces) {
 TEST(gemv_kernel, leaves_rows_whole_that_are_many_or_short) {
   EXPECT_FALSE(split_long_rows({.k = 4096, .axes = {{16384, 4096, 0}}}));
   EXPECT_FALSE(split_long_rows({.k = 1000, .axes = {{8, 1000, 0}}}));
+}
+
+TEST(gemv_kernel, divides_by_multiplication) {
+  constexpr std::uint32_t most = (std::uint32_t{1} << 31) - 1;
+  std::mt19937 random(1);
+  std::vector<std::uint32_t> numbers = {1, 2, 3, 7, 8, 25, 641, 1 << 16, most - 1, most};
+  for (int i = 0; i < 200; ++i) {
+    numbers.push_back(std::max<std::uint32_t>(1, random() % most >> random() % 31));
+  }
+  for (const std::uint32_t d : numbers) {
+    const divisor by(d);
+    EXPECT_EQ(by.quotient(0), 0U);
+    for (const std::uint32_t n : numbers) ASSERT_EQ(by.quotient(n), n / d) << n << " / " << d;
+    for (std::uint32_t k = 1; k <= most / d && k < 1000; ++k) {
+      ASSERT_EQ(by.quotient(k * d), k) << k << " * " << d;
+      ASSERT_EQ(by.quotient(k * d - 1), k - 1) << k << " * " << d << " - 1";
+    }
+  }
+}
+
+TEST(gemv_kernel, refuses_more_stacks_than_a_kernel_numbers) {
+  const std::int64_t many = std::int64_t{1} << 35;
+  EXPECT_THROW(stacks_of({.k = 1, .axes = {{many, 1, 0}}}), std::length_error);
 }
 
 TEST(gemv_kernel, stacks_rows_that_share_a_vector) {
