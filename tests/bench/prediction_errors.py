@@ -124,34 +124,34 @@ def check_what_ifs(folder):
         changes = []
         before = result_of(folder / "predicted.json", "predict", files[1], WHAT_IF, 0, *words,
                            "--sensitivity")
-        faster = next(each for each in before["record"]["prediction"]["sensitivity"]
-                      if each["stage"] == stage)
+        (faster,) = [each["p50_ns"] / 1e6
+                     for each in before["record"]["prediction"]["sensitivity"]
+                     if each["stage"] == stage]
         for change in CHANGES:
-            if change < 1:
-                predicted = faster["p50_ns"] / 1e6
-            else:
+            predicted = faster
+            if change > 1:
                 made = result_of(folder / "predicted.json", "predict", files[1], WHAT_IF, 0, *words,
                                  "--scale", f"{stage}={change}")
                 predicted = made["end_to_end"]["p50"]
-            measured = statistics.median(real[change]) / statistics.median(real[1]) - 1
-            expected = predicted / before["end_to_end"]["p50"] - 1
-            errors[change].append((predicted / statistics.median(real[change]) - 1,
-                                   100 * (expected - measured)))
-            changes.append(f"{change}: {100 * expected:+6.1f}, {100 * measured:+6.1f} %")
+            measured = statistics.median(real[change])
+            expected_points = 100 * (predicted / before["end_to_end"]["p50"] - 1)
+            points = 100 * (measured / statistics.median(real[1]) - 1)
+            errors[change].append((abs(predicted / measured - 1), abs(expected_points - points)))
+            changes.append(f"{change}: {expected_points:+6.1f}, {points:+6.1f} %")
         bound = f"{3 * source['end_to_end']['p50']:.3f}ms"
         capacities.append(capacity_of(files[1], folder, bound, sources))
         print(f"random_{seed:<3} {stage}  " + "   ".join(changes) + f"   p95 <= {bound}: "
-              f"{capacities[-1][0]:.1f}, {capacities[-1][1]:.1f} to {capacities[-1][2]:.1f} frame/s",
+              "{:.1f}, {:.1f} to {:.1f} frame/s".format(*capacities[-1]),
               flush=True)
     print()
     for change, pairs in errors.items():
-        within = statistics.mean(abs(points) <= 2 for _, points in pairs)
-        print(f"longest stage {change} times: p50 {100 * statistics.median(abs(e) for e, _ in pairs):.1f}"
-              f" % off by median, {100 * statistics.mean(abs(e) <= 0.05 for e, _ in pairs):.0f} % within 5 %;"
-              f" its change {statistics.median(abs(p) for _, p in pairs):.1f} points off by median, "
-              f"{100 * within:.0f} % within 2 points")
-    held = statistics.mean(low <= predicted <= high for predicted, low, high in capacities)
-    print(f"{100 * held:.0f} % of {len(capacities)} predicted capacities lie in the measured interval")
+        off, points = zip(*pairs)
+        print(f"longest stage {change} times: p50 {100 * statistics.median(off):.1f} % off by "
+              f"median, {share([one <= 0.05 for one in off])} within 5 %; its change "
+              f"{statistics.median(points):.1f} points off by median, "
+              f"{share([one <= 2 for one in points])} within 2 points")
+    held = [low <= predicted <= high for predicted, low, high in capacities]
+    print(f"{share(held)} of {len(held)} predicted capacities lie in the measured interval")
 
 
 def capacity_of(pipeline, folder, bound, sources):
@@ -206,10 +206,11 @@ def check_settings(folder):
            0.01)
 
 
-def report(label, cases, limit):
-    def share(values):
-        return f"{100 * sum(values) / len(values):.0f} %"
+def share(values):
+    return f"{100 * sum(values) / len(values):.0f} %"
 
+
+def report(label, cases, limit):
     errors = [abs(case["error"]) for case in cases]
     near = [error <= limit or case["among"] for error, case in zip(errors, cases)]
     held = [one for case in cases for one in case["held"]]

@@ -87,10 +87,10 @@ TEST(gemv_kernel, leaves_rows_whole_that_are_many_or_short) {
 
 TEST(gemv_kernel, divides_by_multiplication) {
   constexpr std::uint32_t most = (std::uint32_t{1} << 31) - 1;
-  std::mt19937 random(1);
+  std::minstd_rand random(1);
   std::vector<std::uint32_t> numbers = {1, 2, 3, 7, 8, 25, 641, 1 << 16, most - 1, most};
   for (int i = 0; i < 200; ++i) {
-    numbers.push_back(std::max<std::uint32_t>(1, random() % most >> random() % 31));
+    numbers.push_back(std::max(1U, static_cast<std::uint32_t>(random()) >> random() % 31));
   }
   for (const std::uint32_t d : numbers) {
     const divisor by(d);

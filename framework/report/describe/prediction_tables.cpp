@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "framework/base/units.hpp"
+#include "framework/report/describe/describe.hpp"
+
+namespace graphline::report {
+
+namespace {
+
+using enum unit;
+
+/// Returns what a frame gains from each stage that becomes 10 % faster, the largest gain first.
+table sensitivity_table(const prediction_record& prediction, const distribution& times) {
+  using s = const faster_stage&;
+  auto stages = prediction.sensitivity;
+  std::ranges::stable_sort(stages, {}, &faster_stage::mean);
+  const auto mean = times.mean();
+  const auto p95 = times.percentile(0.95);
+  const auto gain = [](const char* key, const char* title) {
+    return column{.key = key, .title = title, .in = duration, .is_signed = true};
+  };
+  const auto change_of = [](double before, nanoseconds after) {
+    return cell(static_cast<double>(after) - before, duration);
+  };
+  auto made = table_of<faster_stage>(
+      {"sensitivity", "What a frame gains if a stage becomes 10 % faster", "stage"},
+      {{{"stage", "stage"}, [](s x) { return x.stage; }},
+       {gain("mean", "mean"), [&](s x) { return change_of(mean, x.mean); }},
+       {{"mean_change", "change %", change},
+        [&](s x) { return cell(static_cast<double>(x.mean) / mean - 1, change); }},
+       {gain("p50", "p50"),
+        [&](s x) { return change_of(static_cast<double>(times.median()), x.p50); }},
+       {gain("p95", "p95"),
+        [&](s x) { return p95 && x.p95 ? change_of(static_cast<double>(*p95), *x.p95) : cell(); }}},
+      stages);
+  made.titled = true;
+  return made;
+}
+
+void add_worst_case(document& to, const worst_case& found) {
+  using s = const longest_stage&;
+  const bool holds = !found.period || found.bound <= *found.period;
+  auto rows = found.stages;
+  rows.push_back({"end to end", found.bound, false});
+  auto made = table_of<longest_stage>(
+      {"worst_case", "Worst case", "stage"},
+      {{{"stage", "stage"}, [](s x) { return x.stage; }},
+       {{"at_most", "at most", duration},
+        [&](s x) {
+          const bool bound = &x == &rows.back();
+          return bound && !holds ? cell() : cell(static_cast<double>(x.at_most), duration);
+        }},
+       {{"from", "from"},
+        [&](s x) { return &x == &rows.back() ? "bound"
+                          : x.stated         ? "--at-most"
+                                             : "source"; }}},
+      rows);
+  made.titled = true;
+  to.parts.push_back(std::move(made));
+  to.parts.push_back(note{
+      holds
+          ? "bound: no frame takes longer from its begin if no stage does, in whatever order "
+            "stages start, with the delays of the host in the source"
+          : fmt::format("no bound: a frame can take {}, so it can meet the next one, which is due "
+                        "{} after it",
+                        format_duration(static_cast<double>(found.bound)),
+                        format_duration(static_cast<double>(*found.period)))});
+}
+
+void add_factors(document& to, const device_change& change) {
+  using f = const stage_factor&;
+  auto made = table_of<stage_factor>(
+      {"factors", "Factors of the source's stage times", "stage"},
+      {{{"stage", "stage"}, [](f x) { return x.stage; }},
+       {{"factor", "factor", ratio, 0, "of the time in the source"},
+        [](f x) { return cell(x.best, ratio); }},
+       {{"low", "from", ratio, 0,
+         "to the next column: how much time above the roofline time scales with it"},
+        [](f x) { return cell(x.low, ratio); }},
+       {{"high", "to", ratio}, [](f x) { return cell(x.high, ratio); }}},
+      change.factors);
+  made.titled = true;
+  to.parts.push_back(std::move(made));
+  to.parts.push_back(note{
+      "the intervals also span these factors, but not how far kernels differ on the other device; "
+      "CPU stages, launches and the host's delays take as long as in the source"});
+}
+
+}  // namespace
+
+void add_prediction_tables(document& to, const prediction_record& prediction,
+                           const distribution& end_to_end) {
+  if (!prediction.sensitivity.empty()) {
+    to.parts.push_back(sensitivity_table(prediction, end_to_end));
+  }
+  if (prediction.worst_case) add_worst_case(to, *prediction.worst_case);
+  if (prediction.device_change) add_factors(to, *prediction.device_change);
+}
+
+}  // namespace graphline::report
