@@ -250,10 +250,10 @@ void fields(Archive& a, part_of_record<longest_stage> auto& of) {
   a.value("stated", of.stated);
 }
 
-/// A bound on a frame's time from its begin to its end.
+/// A bound on a frame's time from when it is due to its end.
 struct worst_case {
   nanoseconds bound = 0;
-  std::optional<nanoseconds> period = {};  ///< between due frames; the bound holds up to this time
+  std::optional<nanoseconds> period = {};  ///< between due frames; `bound` must not exceed it
   std::vector<longest_stage> stages;       ///< that take time
 };
 

@@ -168,7 +168,9 @@ class predict(Case):
         for words, message in [(["pause"], "expected STAGE=TIME"),
                                (["pause=5"], "expected STAGE=TIME"),
                                (["paus=5ms"], "the pipeline has no such stage"),
-                               (["pause=5ms", "--in-flight", 2], "let frames overlap")]:
+                               (["pause=5ms", "--in-flight", 2], "2 frames are in flight, so"),
+                               (["pause=5ms", "--arrival", "poisson", "--rate", 5],
+                                "arrivals are poisson, so")]:
             with self.subTest(words):
                 self.expect(graphline("predict", self.path, "--from", self.source, "--at-most",
                                       *words), 2, "--at-most", message)
@@ -183,7 +185,7 @@ class predict(Case):
         self.assertAlmostEqual(made["worst_case"][-1]["at_most"], worst["bound_ns"] / 1e6)
         done = graphline("predict", self.path, "--from", self.source, "--arrival", "constant",
                          "--rate", 100, "--at-most", "pause=70ms")
-        self.expect(done, 0, "no bound: a frame can take 7", "10.0 ms after it", stream="stdout")
+        self.expect(done, 0, "no bound: a frame can take 7", "one is due every 10.0", stream="stdout")
 
     def as_measured_on(self, device, name, **record):
         """The source as if its device had another name."""

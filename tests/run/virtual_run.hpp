@@ -94,6 +94,8 @@ struct overheads {
   nanoseconds issue = 0;
   nanoseconds wake_up = 0;
   nanoseconds completion_delay = 0;
+  nanoseconds device_start = 0;
+  nanoseconds oversleep = 0;
 };
 
 struct virtual_run {
@@ -106,7 +108,8 @@ template <template <class> class Executor>
 virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) {
   drawn_kinds kinds(run);
   virtual_clock clock;
-  const auto on = open_model_device(clock, {.operations_at_once = run.operations_at_once});
+  const auto on = open_model_device(
+      clock, {.operations_at_once = run.operations_at_once, .idle_start = of.device_start});
   prepared_pipeline pipeline(kinds.planned(), *on, nullptr);
   kinds.begin();
   const auto time_of = [&run](std::size_t stage, const frame_position& frame) {
@@ -124,7 +127,8 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
                                                           {},
                                                           [&of](auto, auto&) { return of.issue; },
                                                           of.wake_up,
-                                                          of.completion_delay});
+                                                          of.completion_delay,
+                                                          of.oversleep});
   phase all;
   all.frames = frames;
   all.into = &kept;

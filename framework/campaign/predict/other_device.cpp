@@ -133,7 +133,7 @@ stage_factor factor_of(const run_record& source, std::size_t index, const device
   const double together = other_work > 0 ? std::max(after, work * cores) : same_efficiency;
   const auto [low, high] = std::minmax({same_efficiency, apart, together});
   made.low = (start + low) / measured;
-  made.best = (start + (apart + together) / 2) / measured;
+  made.best = (start + apart + other_work / work / 2 * (together - apart)) / measured;
   made.high = (start + high) / measured;
   return made;
 }
@@ -190,6 +190,7 @@ run_record predict_on(const other_device& other, const plan& p, const run_record
   for (const auto level : {&stage_factor::low, &stage_factor::high}) {
     if (std::ranges::all_of(factors, certain)) break;
     const run_record bracket = predict_with(level);
+    if (level == &stage_factor::high) made.worst_case = bracket.prediction->worst_case;
     for (predicted_figure& figure : made.figures) {
       const predicted_figure* const same = figure_of(*bracket.prediction, figure.name);
       if (same == nullptr) continue;

@@ -25,10 +25,12 @@ struct other_device {
 /// Returns the factors of the source's device stages.
 ///
 /// Of a stage's time, up to 2.5 us per operation above the roofline time do not change: the cost of
-/// starting work. The rest takes the roofline time on the other device and, for what is above the
-/// roofline time, a time that scales with the rate of the cores: one after the other, or both at
-/// once. The best factor is the mean of both. The lowest and the highest are those of these two and
-/// of a stage that keeps its efficiency, so that all its time scales as the roofline time does.
+/// starting work. The roofline time becomes that of the other device. What is above both scales as
+/// the stage's FLOPs if these take longer than its bytes, else as the rate of the cores in float32;
+/// that of a copy stays. The best factor is that of one after the other, moved towards that of both
+/// at once, the more the larger the share of the latter part: half-way if it takes all the time.
+/// The lowest and the highest factor are those of these two and of a stage that keeps its
+/// efficiency, so that all its time scales as the roofline time does.
 /// @throws input_error that names the missing ceiling or cost. Stages in `scaled` need no cost.
 std::vector<stage_factor> factors_on(const other_device& other, const run_record& source,
                                      const std::map<std::string, double>& scaled = {});

@@ -10,17 +10,17 @@
 
 namespace graphline {
 
-/// Returns a bound on a frame's time from its begin to its end if no stage takes longer than in
-/// `at_most` or, for stages that this does not name, in the sources. The bound holds for frames
-/// that do not overlap, in whatever order stages start.
+/// Returns a bound on a frame's time in virtual time, from when it is due to its end, for frames
+/// that do not overlap. It holds in any order of stages while no stage takes longer than in
+/// `at_most` or, if this does not name the stage, in the sources.
 ///
-/// - A schedule in order, or a frame's graph, does one thing after another: the bound is the sum of
-///   all stages and overheads.
+/// - In a schedule in order or a frame's graph, at any moment one stage or overhead makes progress:
+///   the bound is the sum of all.
 /// - Otherwise it is Graham's bound (1969) for two kinds of stages (Jaffe 1980): with c the time of
-///   a stage, all device stages, all CPU stages divided by the cores m, and on the longest path
-///   (1 - 1/m) c of each CPU stage and the overheads of each stage.
+///   a stage, all device stages, all CPU stages divided by the cores m, all issue times and
+///   wake-ups, and on the longest path (1 - 1/m) c of each CPU stage and each stage's other delays.
 ///
-/// Overheads are the longest issue time of each stage in the sources, and `overheads`.
+/// Issue times are the longest of each stage in the sources; `overheads` are typical ones.
 /// @throws input_error for an unknown stage, or if frames can overlap because several are in flight
 /// in a closed loop or arrivals are random
 worst_case bound_frames(const plan& p, const source_times& times, const source_overheads& overheads,

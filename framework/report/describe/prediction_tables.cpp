@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "framework/base/units.hpp"
 #include "framework/report/describe/describe.hpp"
@@ -59,14 +60,19 @@ void add_worst_case(document& to, const worst_case& found) {
       rows);
   made.titled = true;
   to.parts.push_back(std::move(made));
-  to.parts.push_back(note{
-      holds
-          ? "bound: no frame takes longer from its begin if no stage does, in whatever order "
-            "stages start, with the delays of the host in the source"
-          : fmt::format("no bound: a frame can take {}, so it can meet the next one, which is due "
-                        "{} after it",
-                        format_duration(static_cast<double>(found.bound)),
-                        format_duration(static_cast<double>(*found.period)))});
+  if (holds) {
+    to.parts.push_back(note{
+        "bound: holds in any order of stages while none exceeds its time above; the sum of stages "
+        "that may have to wait for each other, and of issue times and delays, which are typical "
+        "ones of the source"});
+    return;
+  }
+  const auto text = [](nanoseconds time) { return format_duration(static_cast<double>(time)); };
+  to.parts.push_back(
+      note{fmt::format("no bound: a frame can take {}, but one is due every {}; frames at --rate "
+                       "{} or less have one",
+                       text(found.bound), text(*found.period),
+                       std::floor(1e10 / static_cast<double>(found.bound)) / 10)});
 }
 
 void add_factors(document& to, const device_change& change) {

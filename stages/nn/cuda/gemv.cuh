@@ -187,7 +187,8 @@ struct stacked_dot_products {
   GRAPHLINE_HOST_DEVICE void add_packs(const place& at, std::int64_t j, int rows,
                                        float (&sum)[sums]) const {
     const float* row = a + at.first.a + j;
-    const float* vector = x + at.first.x + j;
+    const float* vector = x;
+    if (!shared || x != nullptr) vector += at.first.x + j;
     pack<float, width> values[sums];
     pack<float, width> factors[shared ? 1 : sums];
     for (int i = 0; i < sums; ++i) {
