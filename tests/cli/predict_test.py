@@ -185,7 +185,8 @@ class predict(Case):
         self.assertAlmostEqual(made["worst_case"][-1]["at_most"], worst["bound_ns"] / 1e6)
         done = graphline("predict", self.path, "--from", self.source, "--arrival", "constant",
                          "--rate", 100, "--at-most", "pause=70ms")
-        self.expect(done, 0, "no bound: a frame can take 7", "one is due every 10.0", stream="stdout")
+        self.expect(done, 0, "no bound: a frame can take 7", "one is due every 10.0",
+                    stream="stdout")
 
     def as_measured_on(self, device, name, **record):
         """The source as if its device had another name."""
