@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "framework/base/units.hpp"
 #include "framework/report/describe/describe.hpp"
@@ -12,11 +15,15 @@ namespace {
 
 using enum unit;
 
+std::vector<faster_stage> sorted_by_gain(const prediction_record& prediction) {
+  auto stages = prediction.sensitivity;
+  std::ranges::stable_sort(stages, {}, &faster_stage::mean);
+  return stages;
+}
+
 /// Returns what a frame gains from each stage that becomes 10 % faster, the largest gain first.
 table sensitivity_table(const prediction_record& prediction, const distribution& times) {
   using s = const faster_stage&;
-  auto stages = prediction.sensitivity;
-  std::ranges::stable_sort(stages, {}, &faster_stage::mean);
   const auto mean = times.mean();
   const auto p95 = times.percentile(0.95);
   const auto gain = [](const char* key, const char* title) {
@@ -35,9 +42,36 @@ table sensitivity_table(const prediction_record& prediction, const distribution&
         [&](s x) { return change_of(static_cast<double>(times.median()), x.p50); }},
        {gain("p95", "p95"),
         [&](s x) { return p95 && x.p95 ? change_of(static_cast<double>(*p95), *x.p95) : cell(); }}},
-      stages);
+      sorted_by_gain(prediction));
   made.titled = true;
   return made;
+}
+
+chart sensitivity_chart(const prediction_record& prediction, const distribution& times) {
+  comparisons_chart drawn;
+  const auto draw = [&](const char* metric, double before, auto after_of) {
+    for (const faster_stage& stage : sorted_by_gain(prediction)) {
+      const std::optional<nanoseconds> after = after_of(stage);
+      if (!after) continue;
+      const double gain = static_cast<double>(*after) - before;
+      auto& made = drawn.list.emplace_back();
+      made.metric = metric;
+      made.name = stage.stage;
+      made.change = gain / before;
+      made.low = std::min(0.0, made.change);
+      made.high = std::max(0.0, made.change);
+      made.words = fmt::format("10 % faster, {} {} {}", metric, gain < 0 ? "falls by" : "rises by",
+                               format_duration(std::abs(gain)));
+    }
+  };
+  draw("mean", times.mean(), [](const faster_stage& s) { return std::optional(s.mean); });
+  draw("p50", static_cast<double>(times.median()),
+       [](const faster_stage& s) { return std::optional(s.p50); });
+  if (const auto p95 = times.percentile(0.95)) {
+    draw("p95", static_cast<double>(*p95), [](const faster_stage& s) { return s.p95; });
+  }
+  return {"sensitivity_chart", "Sensitivity",
+          "Change of the end-to-end time if a stage becomes 10 % faster.", std::move(drawn)};
 }
 
 void add_worst_case(document& to, const worst_case& found) {
@@ -100,6 +134,7 @@ void add_prediction_tables(document& to, const prediction_record& prediction,
                            const distribution& end_to_end) {
   if (!prediction.sensitivity.empty()) {
     to.parts.push_back(sensitivity_table(prediction, end_to_end));
+    to.parts.push_back(sensitivity_chart(prediction, end_to_end));
   }
   if (prediction.worst_case) add_worst_case(to, *prediction.worst_case);
   if (prediction.device_change) add_factors(to, *prediction.device_change);

@@ -6,7 +6,7 @@
 
   // ---- Comparisons ------------------------------------------------------------------------------
 
-  // A row for each comparison: the change and its interval.
+  // A row for each comparison: the change, and a bar for its interval.
   page.chart("comparisons", (data, figure) => {
     const metrics = [...new Set(data.list.map(({ metric }) => metric))];
     const rowsOf = (metric) => data.list.filter((one) => one.metric === metric);
@@ -30,11 +30,11 @@
             backgroundColor: tones, barThickness: 3 },
           ],
         },
-        plugins: [page.marks([{ axis: "x", at: -margin, label: `-${digits(margin)} %`,
-                                tone: "faint" },
-                              { axis: "x", at: 0, label: "0", tone: "ink" },
-                              { axis: "x", at: margin, label: `+${digits(margin)} %`,
-                                tone: "faint" }])],
+        plugins: [page.marks([
+          { axis: "x", at: 0, label: "0", tone: "ink" },
+          ...(margin > 0 ? [-margin, margin] : []).map((at) => (
+            { axis: "x", at, label: `${at < 0 ? "-" : "+"}${digits(margin)} %`, tone: "faint" })),
+        ])],
         options: {
           indexAxis: "y", layout: { padding: { top: 30 } }, interaction: { axis: "y" },
           scales: {
