@@ -253,13 +253,17 @@ void fields(Archive& a, part_of_record<longest_stage> auto& of) {
 /// A bound on a frame's time from when it is due to its end.
 struct worst_case {
   nanoseconds bound = 0;
+  nanoseconds issue = 0;                   ///< part of it: issue times of all stages
+  nanoseconds delays = 0;                  ///< part of it: other delays of the host and the device
   std::optional<nanoseconds> period = {};  ///< between due frames; `bound` must not exceed it
-  std::vector<longest_stage> stages;       ///< that take time
+  std::vector<longest_stage> stages;       ///< that take time or have a stated one
 };
 
 template <class Archive>
 void fields(Archive& a, part_of_record<worst_case> auto& of) {
   a.value("bound_ns", of.bound, any_time);
+  a.value("issue_ns", of.issue, any_time);
+  a.value("delays_ns", of.delays, any_time);
   a.value("period_ns", of.period, any_time);
   a.value("stages", of.stages);
 }

@@ -167,6 +167,7 @@ class predict(Case):
                     "--cores")
         for words, message in [(["pause"], "expected STAGE=TIME"),
                                (["pause=5"], "expected STAGE=TIME"),
+                               (["pause=3601s"], "expected STAGE=TIME"),
                                (["paus=5ms"], "the pipeline has no such stage"),
                                (["pause=5ms", "--in-flight", 2], "2 frames are in flight, so"),
                                (["pause=5ms", "--arrival", "poisson", "--rate", 5],
@@ -180,13 +181,23 @@ class predict(Case):
         worst = made["record"]["prediction"]["worst_case"]
         times = {each["stage"]: each["at_most_ns"] for each in worst["stages"]}
         self.assertEqual(times["pause"], 70_000_000)
-        self.assertGreaterEqual(worst["bound_ns"], sum(times.values()))
+        self.assertEqual(worst["bound_ns"],
+                         sum(times.values()) + worst["issue_ns"] + worst["delays_ns"])
         self.assertLess(made["end_to_end"]["max"], worst["bound_ns"] / 1e6)
         self.assertAlmostEqual(made["worst_case"][-1]["at_most"], worst["bound_ns"] / 1e6)
         done = graphline("predict", self.path, "--from", self.source, "--arrival", "constant",
                          "--rate", 100, "--at-most", "pause=70ms")
-        self.expect(done, 0, "no bound: a frame can take 7", "one is due every 10.0",
-                    stream="stdout")
+        self.expect(done, 0, "--at-most gives no bound", "every 10.000", stream="stdout")
+
+    def test_a_bound_needs_the_times_of_stages_that_never_ran(self):
+        self.path = self.pipeline(DECIDED.replace("above: 0.5", "above: 99"), "never.yaml")
+        self.source = self.measured(self.path, name="never.json")
+        words = ["predict", self.path, "--from", self.source, "--at-most", "draw=1ms"]
+        for stage in ("few", "dear", "copy:z", "top"):
+            self.expect(graphline(*words), 2, f"stage '{stage}' ran in no frame",
+                        f"--at-most {stage}=TIME")
+            words += ["--at-most", f"{stage}=2ms"]
+        self.expect(graphline(*words), 0, "Worst case", stream="stdout")
 
     def as_measured_on(self, device, name, **record):
         """The source as if its device had another name."""

@@ -65,10 +65,13 @@ std::map<std::string, double> read_scale(const std::vector<std::string>& given) 
 std::map<std::string, nanoseconds> read_longest(const std::vector<std::string>& given) {
   std::map<std::string, nanoseconds> times;
   for (const std::string& text : given) {
-    constexpr auto expected = "STAGE=TIME, a time with its unit: backbone=12ms";
+    constexpr nanoseconds longest = 3'600'000'000'000;
+    constexpr auto expected =
+        "STAGE=TIME, with a time from 0s to 3600s and its unit: backbone=12ms";
     const auto [stage, time] = split_assignment(text, "--at-most", expected);
     const auto read = parse_duration(time);
-    if (!read) throw input_error(fmt::format("--at-most {}: expected {}", text, expected));
+    if (!read || *read > longest)
+      throw input_error(fmt::format("--at-most {}: expected {}", text, expected));
     times[stage] = *read;
   }
   return times;

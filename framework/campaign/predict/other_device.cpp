@@ -190,7 +190,10 @@ run_record predict_on(const other_device& other, const plan& p, const run_record
   for (const auto level : {&stage_factor::low, &stage_factor::high}) {
     if (std::ranges::all_of(factors, certain)) break;
     const run_record bracket = predict_with(level);
-    if (level == &stage_factor::high) made.worst_case = bracket.prediction->worst_case;
+    if (level == &stage_factor::high && made.worst_case) {
+      made.worst_case = bracket.prediction->worst_case;
+      record.warnings = bracket.warnings;
+    }
     for (predicted_figure& figure : made.figures) {
       const predicted_figure* const same = figure_of(*bracket.prediction, figure.name);
       if (same == nullptr) continue;

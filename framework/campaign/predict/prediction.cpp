@@ -1,5 +1,7 @@
 #include "framework/campaign/predict/prediction.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -118,6 +120,31 @@ std::vector<std::string> changed_sources(const plan& p,
   return warnings;
 }
 
+/// Warns of stages that took longer than their stated time, and of a bound that does not hold.
+void add_warnings(const plan& p, const source_times& times,
+                  const std::map<std::string, nanoseconds>& at_most, const worst_case& found,
+                  std::vector<std::string>& warnings) {
+  std::vector<std::string> longer;
+  for (const auto& [name, stated] : at_most) {
+    const nanoseconds longest = times.longest(stage_named(p, name, "--at-most")).work;
+    if (longest <= stated) continue;
+    longer.push_back(
+        fmt::format("'{}' up to {}", name, format_duration(static_cast<double>(longest))));
+  }
+  if (!longer.empty()) {
+    warnings.push_back(
+        fmt::format("in the prediction, stages take longer than --at-most states: {}",
+                    fmt::join(longer, ", ")));
+  }
+  if (found.period && found.bound > *found.period) {
+    warnings.push_back(fmt::format(
+        "--at-most gives no bound: a frame can take {:.3f} ms, but one is due every {:.3f} ms; use "
+        "--rate {} or less",
+        static_cast<double>(found.bound) / 1e6, static_cast<double>(*found.period) / 1e6,
+        std::floor(1e10 / static_cast<double>(found.bound)) / 10));
+  }
+}
+
 }  // namespace
 
 run_record predict(const plan& p, const std::vector<prediction_source>& sources,
@@ -138,14 +165,7 @@ run_record predict(const plan& p, const std::vector<prediction_source>& sources,
 
   if (!options.at_most.empty()) {
     made.worst_case = bound_frames(p, times, overheads_of(sources), by.cores(), options.at_most);
-    for (const auto& [name, stated] : options.at_most) {
-      const nanoseconds longest = times.longest(stage_named(p, name, "--at-most")).work;
-      if (longest <= stated) continue;
-      record.warnings.push_back(
-          fmt::format("stage '{}' took up to {} in the source, longer than the {} of --at-most",
-                      name, format_duration(static_cast<double>(longest)),
-                      format_duration(static_cast<double>(stated))));
-    }
+    add_warnings(p, times, options.at_most, *made.worst_case, record.warnings);
   }
 
   const double stage_runs = static_cast<double>(p.run.frames) *

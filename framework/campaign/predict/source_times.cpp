@@ -95,6 +95,7 @@ class source_reader {
       if (!has_run && !stage.decided_per_frame()) {
         refuse(fmt::format("stage '{}' did not run in every frame there", stage.name));
       }
+      made.ran = made.ran || has_run;
       made.work.push_back(has_run ? work_in(*known, column, frame, buckets) : 0);
       if (!issue.empty()) made.issue.push_back(issue[frame]);
       if (!stage.decided_per_frame()) continue;
@@ -327,7 +328,8 @@ longest_times source_times::longest(std::size_t stage) const {
   const auto longest_of = [](const std::vector<nanoseconds>& all) {
     return all.empty() ? nanoseconds{0} : std::ranges::max(all);
   };
-  return {longest_of(stages_[stage].work), longest_of(stages_[stage].issue)};
+  const stage_times& of = stages_[stage];
+  return {longest_of(of.work), longest_of(of.issue), of.ran};
 }
 
 nanoseconds source_times::longest_launch() const {

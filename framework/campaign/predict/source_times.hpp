@@ -20,12 +20,14 @@ struct stage_times {
   std::vector<nanoseconds> work;
   std::vector<nanoseconds> issue;  ///< empty for a CPU stage
   std::vector<std::int32_t> rows;  ///< empty if the stage runs whole in every frame
+  bool ran = false;                ///< in any frame
 };
 
 /// Longest times of a stage in all frames.
 struct longest_times {
   nanoseconds work = 0;
   nanoseconds issue = 0;
+  bool ran = false;  ///< in any frame
 };
 
 /// Stage times of recorded runs for the stages of a plan. The frames of all runs are numbered

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,25 @@ void check_frames_apart(const settings& run) {
                   cause));
 }
 
+/// A part of the bound.
+struct part {
+  double work = 0;
+  double delays = 0;
+
+  double sum() const noexcept { return work + delays; }
+};
+
+/// @throws input_error for a stage without a stated time that ran in no frame of the sources
+nanoseconds longest_time(const planned_stage& stage, const longest_times& longest,
+                         const std::optional<nanoseconds>& stated) {
+  if (stated) return *stated;
+  if (longest.ran) return longest.work;
+  throw input_error(fmt::format(
+      "--at-most: stage '{0}' ran in no frame of the source, so its longest time is unknown; state "
+      "it: --at-most {0}=TIME",
+      stage.name));
+}
+
 }  // namespace
 
 worst_case bound_frames(const plan& p, const source_times& times, const source_overheads& overheads,
@@ -40,36 +60,43 @@ worst_case bound_frames(const plan& p, const source_times& times, const source_o
       overheads.completion_delay + (p.run.in_flight > 1 ? device_poll_interval : 0);
 
   worst_case made;
-  double work = 0;                               // of all stages, shared out to what executes them
-  std::vector<double> path(p.stages.size(), 0);  // longest to the end of each stage
-  double longest_path = 0;
-  double all_delays = 0;
+  part all;                                 // what some stage or overhead always works on
+  std::vector<part> path(p.stages.size());  // the longest to the end of each stage
+  part longest_path;
   for (std::size_t s = 0; s < p.stages.size(); ++s) {
     const planned_stage& stage = p.stages[s];
-    const auto stated = at_most.find(stage.name);
+    const auto found = at_most.find(stage.name);
+    const auto stated = found == at_most.end() ? std::nullopt : std::optional(found->second);
     const longest_times longest = times.longest(s);
-    const nanoseconds time = stated == at_most.end() ? longest.work : stated->second;
-    if (time > 0) made.stages.push_back({stage.name, time, stated != at_most.end()});
+    const nanoseconds time = longest_time(stage, longest, stated);
+    if (time > 0 || stated) made.stages.push_back({stage.name, time, stated.has_value()});
     const bool on_cpu = stage.on == side::cpu;
     const auto ns = static_cast<double>(time);
-    const auto issue = static_cast<double>(longest.issue);
     const nanoseconds start =
         on_cpu ? 0 : std::max(overheads.device_start, overheads.device_restart);
     const auto delay = static_cast<double>(seen + start);
-    work += (on_cpu ? ns / m : ns) + (how.one_launch ? 0 : issue);
+    if (!how.one_launch) made.issue += longest.issue;
+    all.work += on_cpu ? ns / m : ns;
+    if (one_by_one) {
+      all.delays += delay;
+      continue;
+    }
     // A posted stage may wait for wake-ups of workers that take other stages.
-    if (!one_by_one) work += static_cast<double>(overheads.wake_up);
-    all_delays += delay;
-    for (const dependency& each : stage.waits) path[s] = std::max(path[s], path[each.stage]);
-    path[s] += delay + (on_cpu ? (1 - 1 / m) * ns : 0);
-    longest_path = std::max(longest_path, path[s]);
+    all.delays += static_cast<double>(overheads.wake_up);
+    for (const dependency& each : stage.waits) {
+      path[s] = std::ranges::max(path[s], path[each.stage], {}, &part::sum);
+    }
+    path[s].work += on_cpu ? (1 - 1 / m) * ns : 0;
+    path[s].delays += delay;
+    longest_path = std::ranges::max(longest_path, path[s], {}, &part::sum);
   }
-  if (how.one_launch) work += static_cast<double>(times.longest_launch());
-  made.bound = std::llround(std::ceil(work + (one_by_one ? all_delays : longest_path))) + seen;
+  if (how.one_launch) made.issue = times.longest_launch();
+  made.delays = std::llround(all.delays + longest_path.delays) + seen;
   if (p.run.arrival == arrival::constant) {
-    made.bound += overheads.completion_delay;  // the thread that begins the frame wakes up late
+    made.delays += overheads.completion_delay;  // the thread that begins the frame wakes up late
     made.period = std::llround(1e9 / *p.run.rate);
   }
+  made.bound = std::llround(std::ceil(all.work + longest_path.work)) + made.issue + made.delays;
   return made;
 }
 

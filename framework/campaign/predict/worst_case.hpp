@@ -21,8 +21,8 @@ namespace graphline {
 ///   wake-ups, and on the longest path (1 - 1/m) c of each CPU stage and each stage's other delays.
 ///
 /// Issue times are the longest of each stage in the sources; `overheads` are typical ones.
-/// @throws input_error for an unknown stage, or if frames can overlap because several are in flight
-/// in a closed loop or arrivals are random
+/// @throws input_error for an unknown stage, for one without a time, or if frames can overlap
+/// because several are in flight in a closed loop or arrivals are random
 worst_case bound_frames(const plan& p, const source_times& times, const source_overheads& overheads,
                         int cores, const std::map<std::string, nanoseconds>& at_most);
 

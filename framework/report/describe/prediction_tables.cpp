@@ -75,38 +75,36 @@ chart sensitivity_chart(const prediction_record& prediction, const distribution&
 }
 
 void add_worst_case(document& to, const worst_case& found) {
-  using s = const longest_stage&;
+  struct line {
+    std::string name;
+    std::optional<nanoseconds> at_most;
+    const char* from;
+  };
+  std::vector<line> lines;
+  for (const longest_stage& stage : found.stages) {
+    lines.push_back({stage.stage, stage.at_most, stage.stated ? "--at-most" : "source"});
+  }
+  lines.push_back({"issue times", found.issue, "source"});
+  lines.push_back({"delays", found.delays, "source"});
   const bool holds = !found.period || found.bound <= *found.period;
-  auto rows = found.stages;
-  rows.push_back({"end to end", found.bound, false});
-  auto made = table_of<longest_stage>(
+  lines.push_back({"end to end", holds ? std::optional(found.bound) : std::nullopt, "bound"});
+  using l = const line&;
+  auto made = table_of<line>(
       {"worst_case", "Worst case", "stage"},
-      {{{"stage", "stage"}, [](s x) { return x.stage; }},
+      {{{"stage", "stage"}, [](l x) { return x.name; }},
        {{"at_most", "at most", duration},
-        [&](s x) {
-          const bool bound = &x == &rows.back();
-          return bound && !holds ? cell() : cell(static_cast<double>(x.at_most), duration);
-        }},
-       {{"from", "from"},
-        [&](s x) { return &x == &rows.back() ? "bound"
-                          : x.stated         ? "--at-most"
-                                             : "source"; }}},
-      rows);
+        [](l x) { return x.at_most ? cell(static_cast<double>(*x.at_most), duration) : cell(); }},
+       {{"from",
+         "from",
+         {},
+         0,
+         "--at-most, or the longest in the source, with its factor if it is scaled; delays: "
+         "typical ones in the source. bound: no frame takes longer in this model while no stage "
+         "takes longer; CPU stages count in part if they can run at once"},
+        [](l x) { return x.from; }}},
+      lines);
   made.titled = true;
   to.parts.push_back(std::move(made));
-  if (holds) {
-    to.parts.push_back(note{
-        "bound: holds in any order of stages while none exceeds its time above; the sum of stages "
-        "that may have to wait for each other, and of issue times and delays, which are typical "
-        "ones of the source"});
-    return;
-  }
-  const auto text = [](nanoseconds time) { return format_duration(static_cast<double>(time)); };
-  to.parts.push_back(
-      note{fmt::format("no bound: a frame can take {}, but one is due every {}; frames at --rate "
-                       "{} or less have one",
-                       text(found.bound), text(*found.period),
-                       std::floor(1e10 / static_cast<double>(found.bound)) / 10)});
 }
 
 void add_factors(document& to, const device_change& change) {
