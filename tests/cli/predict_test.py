@@ -194,7 +194,7 @@ class predict(Case):
         self.source = self.measured(self.path, name="never.json")
         words = ["predict", self.path, "--from", self.source, "--at-most", "draw=1ms"]
         for stage in ("few", "dear", "copy:z", "top"):
-            self.expect(graphline(*words), 2, f"stage '{stage}' ran in no frame",
+            self.expect(graphline(*words), 2, f"stage '{stage}' did not run in the source",
                         f"--at-most {stage}=TIME")
             words += ["--at-most", f"{stage}=2ms"]
         self.expect(graphline(*words), 0, "Worst case", stream="stdout")

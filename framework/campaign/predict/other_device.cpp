@@ -100,8 +100,8 @@ double operations_of(const run_record& run, const stage_record& stage) {
                                 to_word(stage.cost.arithmetic), stage.name));
 }
 
-/// Returns the factor of the time that a stage spends with neither bytes nor FLOPs at full rate:
-/// that of its FLOPs if these take longer than its bytes, else that of the cores.
+/// Returns the factor of a stage's time above its roofline time: that of its compute time if it is
+/// compute-bound, else that of the cores' rate in float32; 1 for a copy.
 double core_factor(const stage_record& stage, std::size_t index, const device_roofline& from,
                    const device_roofline& on) {
   if (stage.copy) return 1;

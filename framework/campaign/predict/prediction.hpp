@@ -18,7 +18,7 @@ struct prediction_options {
   std::optional<int> cores = {};             ///< for CPU stages; default: the source's
   std::int64_t replicates = 200;             ///< runs for the intervals; fewer for long runs
   bool sensitivity = false;                  ///< also predict the run with each stage 10 % faster
-  /// Longest time of a stage, by name. If any is given, also bounds the time of a frame.
+  /// Longest times of stages, by name. Unless empty, the prediction has a `worst_case`.
   std::map<std::string, nanoseconds> at_most = {};
   const stop_request* stop = nullptr;
   /// Called after each replicate with the number done and the number wanted.

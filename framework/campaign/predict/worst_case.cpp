@@ -27,7 +27,7 @@ void check_frames_apart(const settings& run) {
                   cause));
 }
 
-/// A part of the bound.
+/// Times of stages, and of delays, that add up in the bound.
 struct part {
   double work = 0;
   double delays = 0;
@@ -40,10 +40,11 @@ nanoseconds longest_time(const planned_stage& stage, const longest_times& longes
                          const std::optional<nanoseconds>& stated) {
   if (stated) return *stated;
   if (longest.ran) return longest.work;
-  throw input_error(fmt::format(
-      "--at-most: stage '{0}' ran in no frame of the source, so its longest time is unknown; state "
-      "it: --at-most {0}=TIME",
-      stage.name));
+  throw input_error(
+      fmt::format("--at-most: stage '{0}' did not run in the source, so its longest time is "
+                  "unknown; give it with "
+                  "--at-most {0}=TIME",
+                  stage.name));
 }
 
 }  // namespace
@@ -55,9 +56,9 @@ worst_case bound_frames(const plan& p, const source_times& times, const source_o
   const schedule_properties& how = p.schedule.properties;
   const bool one_by_one = how.in_order || how.one_launch;
   const double m = one_by_one ? 1 : cores;
-  // With several frames in flight, one host thread looks at the device at intervals.
-  const nanoseconds seen =
-      overheads.completion_delay + (p.run.in_flight > 1 ? device_poll_interval : 0);
+  // With several frames in flight, a single host thread looks at the device at intervals.
+  const bool polls = one_by_one && p.run.in_flight > 1;
+  const nanoseconds seen = overheads.completion_delay + (polls ? device_poll_interval : 0);
 
   worst_case made;
   part all;                                 // what some stage or overhead always works on

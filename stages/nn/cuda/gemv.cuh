@@ -65,7 +65,7 @@ struct row_stacks {
   row_axis axes[gemv_form::most_axes] = {};  ///< innermost first
   int count = 0;
   int stacked = 0;  ///< index of the stacked axis
-  int full = 1;     ///< rows of a stack; the first `longer` stacks have one more
+  int full = 1;     ///< rows in each stack; the first `longer` stacks have one more
   std::uint32_t longer = 0;
   std::uint32_t last = 0;  ///< stack with the last row along the stacked axis
   row_offsets apart;       ///< between the rows of a stack
