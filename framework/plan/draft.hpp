@@ -78,12 +78,16 @@ struct draft {
   std::unordered_map<std::string_view, std::size_t> stage_named = {};
   std::unordered_map<std::string, std::size_t> tensor_named = {};
   std::vector<std::size_t> order = {};  ///< stages in an order that satisfies every link
+  planned_policy policy = {};
 
   void error(draft_stage& stage, const place& where, std::string message) {
     stage.sound = false;
     out.error(where, std::move(message));
   }
 };
+
+/// Resolves the name and parameters of the policy.
+void resolve_policy(draft& d);
 
 /// Resolves the names, kinds and arguments of all stages.
 void resolve_kinds(draft& d);

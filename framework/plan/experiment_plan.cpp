@@ -39,7 +39,7 @@ struct experiment_unit {
   std::size_t index = 0;                        ///< index of the configuration or member
   std::vector<const assignment*> settings;      ///< a later one wins
   std::vector<const assignment*> parameters;    ///< a later one wins
-  std::optional<graphline::priority> priority;  ///< priority of all streams of the plan
+  std::optional<int> priority;  ///< level of all stages of the plan
   bool without_priorities = false;
 
   plan planned;

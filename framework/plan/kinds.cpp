@@ -85,15 +85,16 @@ void warn_of_idle(const draft& d, const node& given, const std::vector<parameter
   }
 }
 
-/// Reports a priority of a CPU stage, which has no stream.
-void refuse_idle_priority(draft& d, draft_stage& stage) {
+/// Reports a priority of a CPU stage, which has no stream, under a policy without priorities.
+void warn_of_idle_priority(draft& d, const draft_stage& stage) {
   if (stage.kind->moves || stage.kind->on != side::cpu) return;
+  if (d.policy.kind != nullptr && d.policy.kind->uses_priorities) return;
   for (const node::member& member : stage.spec->parameters.members()) {
     if (member.key.text != "priority") continue;
-    d.error(stage, member.key.place,
-            fmt::format("'priority' has no effect on stage '{}', which runs on the CPU: it orders "
-                        "streams of the device; remove it, or set it on a device stage",
-                        stage.spec->name.text));
+    d.out.warning(member.key.place,
+                  fmt::format("'priority' has no effect on stage '{}', which runs on the CPU; use "
+                              "strategy: overlap with policy: fixed_priority, or remove it",
+                              stage.spec->name.text));
   }
 }
 
@@ -122,7 +123,7 @@ void resolve_kinds(draft& d) {
     register_name(d, stage, i);
     stage.kind = find_kind(d, stage);
     if (stage.kind == nullptr) continue;
-    refuse_idle_priority(d, stage);
+    warn_of_idle_priority(d, stage);
     diagnostics found;
     stage.arguments = bind_stage(d, *stage.spec, stage.kind->parameters, found);
     // Values that refer to an unknown parameter are reported already.

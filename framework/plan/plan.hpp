@@ -12,6 +12,7 @@
 #include "framework/base/words.hpp"
 #include "framework/plan/schedules/schedule.hpp"
 #include "framework/spec/pipeline_spec.hpp"
+#include "framework/stage/policy.hpp"
 #include "framework/stage/stage.hpp"
 
 namespace graphline {
@@ -93,7 +94,9 @@ struct planned_stage {
   bool conditional = false;       ///< may be skipped: by `when`, or with the producer of an input
   std::vector<dependency> waits;  ///< one per earlier stage, in ascending order
   std::vector<std::size_t> followers;  ///< stages that wait for this one, ascending
-  graphline::priority priority = graphline::priority::normal;
+  graphline::priority priority = graphline::priority::normal;  ///< of the stream
+  int level = 0;                                               ///< declared priority
+  std::optional<nanoseconds> deadline = {};                    ///< after the frame's due time
   std::size_t stream = 0;  ///< index into `streams`; CPU stages have one only in a frame's graph
   /// True if an event is recorded after the stage for another stream, a CPU stage or the end of the
   /// frame.
@@ -116,6 +119,12 @@ struct planned_stream {
 /// Returns what a stage's factory needs to make it for a number of rows.
 stage_config config_for_rows(const planned_stage& stage, std::int64_t rows);
 
+/// The order of ready stages where stages start when ready.
+struct planned_policy {
+  const policy_kind* kind = nullptr;  ///< null for `oldest_frame`, and where stages are in order
+  graphline::arguments arguments = {};
+};
+
 /// A validated, ordered pipeline with its settings.
 struct plan {
   std::string pipeline;
@@ -129,9 +138,20 @@ struct plan {
   std::vector<planned_stage> stages;  ///< in an order that satisfies every edge
   std::vector<planned_stream> streams;
   graphline::schedule schedule;
+  planned_policy policy;
   /// reach[a][b]: stage b waits for stage a, directly or through other stages.
   std::vector<bit_set> reach;
 };
+
+/// Returns true if the number of issued device stages is limited.
+inline bool has_window(const plan& p) noexcept {
+  return p.run.window > 0 && !p.schedule.properties.in_order && !p.schedule.properties.one_launch;
+}
+
+/// Returns true if the stage counts in the window.
+inline bool in_window(const planned_stage& stage) noexcept {
+  return stage.on == side::device && !stage.kind->moves;
+}
 
 /// Returns why only a device with `device_properties::selects` can run the plan; empty if others
 /// can, too.

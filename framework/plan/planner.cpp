@@ -65,7 +65,9 @@ class assembler {
     stage.config.arguments = from.arguments;
     stage.prepared = from.prepared;
     stage.on = from.kind->moves ? side::device : from.kind->on;
-    stage.priority = from.spec->priority;
+    stage.level = from.spec->priority;
+    stage.priority = stream_priority(stage.level);
+    stage.deadline = from.spec->deadline;
     const side reads_on = reading_side(draft_, from);
     for (const std::size_t t : from.reads) stage.reads.push_back(on_side(t, reads_on));
     for (const alternative_read& other : from.otherwise) {
@@ -119,7 +121,7 @@ class assembler {
     stage.kind = kind;
     stage.on = side::device;
     stage.inserted = true;
-    stage.priority = priority_of_copy(tensor);
+    inherit(stage, tensor);
     stage.reads = {original_[t]};
     diagnostics found;
     stage.config.arguments = bind_arguments(kind->parameters, node::mapping({}), stage.name,
@@ -183,16 +185,18 @@ class assembler {
     return nullptr;
   }
 
-  /// Returns the highest priority among the writer and readers of a copied tensor.
-  graphline::priority priority_of_copy(const draft_tensor& tensor) const {
-    // `high` is the first value of the enumeration.
-    graphline::priority most = graphline::priority::low;
+  /// Gives a copy the highest priority among the writer and readers of the copied tensor, and the
+  /// earliest deadline.
+  void inherit(planned_stage& copy, const draft_tensor& tensor) const {
+    copy.level = -most_level;
     const auto consider = [&](std::size_t s) {
-      most = std::min(most, draft_.stages[s].spec->priority);
+      const stage_spec& of = *draft_.stages[s].spec;
+      copy.level = std::max(copy.level, of.priority);
+      if (of.deadline) copy.deadline = std::min(copy.deadline.value_or(*of.deadline), *of.deadline);
     };
     if (tensor.producer != none) consider(tensor.producer);
     std::for_each(tensor.readers.begin(), tensor.readers.end(), consider);
-    return most;
+    copy.priority = stream_priority(copy.level);
   }
 
   /// Returns the entry for `earlier` in the stage's waits; adds it if missing.
@@ -259,6 +263,7 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
   check_settings(spec.run, places, out);
 
   planning::draft d{spec, registry, target, prepared, out};
+  planning::resolve_policy(d);
   planning::resolve_kinds(d);
   planning::resolve_ports(d);
   planning::declare_tensors(d);
@@ -278,6 +283,7 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
   p.run = spec.run;
   if (out.has_errors()) return p;
 
+  p.policy = d.policy;
   p.schedule.properties = properties_of(p.run);
   planning::assign_streams(p);
   if (p.schedule.properties.one_launch) planning::assign_call_streams(p);

@@ -93,17 +93,23 @@ class settings_check {
     }
   }
 
-  void warn_of_workers() {
-    const auto given = places_.each.find("workers");
-    if (given == places_.each.end() || run_.workers == 0 || has_workers(run_)) return;
-    out_.warning(given->second,
-                 fmt::format("workers: {} changes nothing with {}; use strategy: overlap with "
-                             "graphs: stage or off, or omit workers",
-                             run_.workers,
-                             schedule_.one_launch
-                                 ? "graphs: frame, where the device calls CPU stages"
-                                 : fmt::format("strategy: {}, which runs CPU stages on one thread",
-                                               to_word(run_.strategy))));
+  void warn_of_overlap_settings() {
+    if (has_workers(run_)) return;
+    each_setting([&](auto member, const setting_entry& of) {
+      const auto given = places_.each.find(of.key);
+      const bool stays = run_.*member == settings{}.*member;
+      if (!of.of_overlap || stays || given == places_.each.end()) return;
+      out_.warning(given->second,
+                   fmt::format("{}: {} changes nothing with {}; use strategy: overlap with graphs: "
+                               "stage or off, or omit {}",
+                               of.key, written(run_.*member),
+                               schedule_.one_launch
+                                   ? "graphs: frame, where the device calls CPU stages"
+                                   : fmt::format("strategy: {}, which runs stages in planned order "
+                                                 "on one thread",
+                                                 to_word(run_.strategy)),
+                               of.key));
+    });
   }
 
   /// A warning, because a user may want to show what `sync` costs.
@@ -174,7 +180,7 @@ void check_settings(const settings& run, const settings_places& places, diagnost
   check.check_load();
   check.check_batches();
   check.check_serial();
-  check.warn_of_workers();
+  check.warn_of_overlap_settings();
   if (properties_of(run).one_launch) {
     check.check_frame_graph();
   } else if (run.timing == timing_method::sync) {

@@ -64,6 +64,9 @@ inline number_range rows_within(const shape& whole) {
 constexpr number_range cause_below(std::size_t end) {
   return {-2, static_cast<double>(end) - 1, "-2, -1 or an index below {}"};
 }
+constexpr number_range preferred_below(std::size_t stages) {
+  return {0, static_cast<double>(stages), "0, or an index below {} plus 1"};
+}
 
 template <class T, class Record>
 concept part_of_record = std::same_as<std::remove_const_t<T>, Record>;

@@ -12,6 +12,7 @@
 #include "framework/spec/configuration_reader.hpp"
 #include "framework/spec/key_table.hpp"
 #include "framework/spec/node_reading.hpp"
+#include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/yaml_reader.hpp"
 
@@ -175,9 +176,7 @@ member_spec read_member(const node& item, diagnostics& out) {
       read_pipeline_path(item, member_keys(), item.where(),
                          "a member of 'together' needs a 'pipeline', the path of its file", out);
   member.name = read_member_name(item, member.pipeline, out);
-  if (const node* n = item.find("priority")) {
-    member.priority = read_word<priority>(*n, "priority", out);
-  }
+  if (const node* n = item.find("priority")) member.priority = read_priority(*n, out);
   if (const node* n = item.find("run")) member.run = read_run_assignments(*n, out);
   if (const node* n = item.find("params")) member.params = read_parameter_assignments(*n, out);
   return member;
@@ -266,7 +265,7 @@ const std::vector<parameter>& member_keys() {
        .type = parameter_type::path,
        .help = "Pipeline file, relative to the experiment's folder.",
        .required = true},
-      word_key<priority>("priority", "Of all its streams; as in its file when left out."),
+      priority_key("Of all its stages and streams; as in its file when left out."),
       structure_key("run", "mapping of settings", "Settings that differ from its file's."),
       structure_key("params", "mapping of parameters", "Values of its parameters.")};
   return keys;

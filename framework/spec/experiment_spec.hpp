@@ -43,7 +43,7 @@ struct configuration_spec {
 struct member_spec {
   named name;
   named pipeline;                               ///< path as written
-  std::optional<graphline::priority> priority;  ///< of all streams; if unset, from the file
+  std::optional<int> priority;  ///< level of all stages and streams; if unset, from the file
   std::vector<assignment> run;                  ///< run settings
   std::vector<assignment> params;
 };

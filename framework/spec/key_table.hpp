@@ -44,7 +44,7 @@ struct setting {
 };
 
 /// Returns the setting that stores to `member`. An enumeration, boolean or integer gives the key's
-/// type and choices; its initial value gives the default.
+/// type and choices; its initial value gives the default. A text is YAML, which its owner parses.
 template <class Struct, class Member>
 setting<Struct> setting_of(Member Struct::*member, parameter key) {
   const Member initial = Struct{}.*member;
@@ -63,6 +63,13 @@ setting<Struct> setting_of(Member Struct::*member, parameter key) {
     key.default_value = std::to_string(initial);
     return {std::move(key), [member](Struct& to, const arguments::value& v) {
               to.*member = static_cast<Member>(std::get<std::int64_t>(v));
+            }};
+  } else if constexpr (std::is_same_v<Member, std::string>) {
+    key.type = parameter_type::tree;
+    key.default_value = initial;
+    return {std::move(key), [member](Struct& to, const arguments::value& v) {
+              const node& given = std::get<node>(v);
+              to.*member = given.is_scalar() ? given.text() : given.in_one_line();
             }};
   } else {  // an optional member: `key` gives the type, and there is no default
     return {std::move(key), [member](Struct& to, const arguments::value& v) {

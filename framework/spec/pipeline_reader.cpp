@@ -155,8 +155,10 @@ stage_spec read_stage(const node& item, diagnostics& out) {
     if (item.find("rows") != nullptr && stage.rows.text.empty()) stage.buckets.rows.clear();
   }
   read_tensors(item, "otherwise", stage.otherwise, stage.otherwise_reads, out);
-  if (const node* n = item.find("priority")) {
-    stage.priority = read_word<priority>(*n, "priority", out).value_or(stage.priority);
+  if (const node* n = item.find("priority")) stage.priority = read_priority(*n, out).value_or(0);
+  if (const node* n = item.find("deadline")) {
+    const auto given = read_value(*find_parameter(stage_keys(), "deadline"), *n, "", out);
+    if (given) stage.deadline = std::get<nanoseconds>(*given);
   }
   stage.parameters = node::mapping(std::move(parameters), item.where());
   return stage;
@@ -209,6 +211,23 @@ std::vector<named> read_plugins(const node& section, diagnostics& out) {
 }
 
 }  // namespace
+
+parameter priority_key(std::string help) {
+  return {.name = "priority",
+          .type = parameter_type::integer,
+          .help = std::move(help),
+          .minimum = -most_level,
+          .maximum = most_level,
+          .choices = word_list<priority>()};
+}
+
+std::optional<int> read_priority(const node& value, diagnostics& out) {
+  const auto read = read_value(priority_key(""), value, "", out);
+  if (!read) return std::nullopt;
+  const auto* word = std::get_if<std::string>(&*read);
+  return word != nullptr ? level_of(from_word<priority>(*word).value())
+                         : static_cast<int>(std::get<std::int64_t>(*read));
+}
 
 const std::vector<parameter>& pipeline_keys() {
   static const std::vector<parameter> keys = {
@@ -279,8 +298,14 @@ const std::vector<parameter>& stage_keys() {
           "otherwise", "name or mapping of names",
           "Tensor that the stage reads instead of one whose writer was skipped, so that it "
           "runs all the same; with several, a mapping from the skipped tensors."),
-      word_key("priority", "Of the stage's stream; of device stages only.",
-               std::optional(stage_spec{}.priority))};
+      priority_key(
+          "Of a device stage's stream, and of any stage with 'policy: fixed_priority'; higher "
+          "numbers are more urgent. high is 1, normal 0, low -1; streams have these three only."),
+      {.name = "deadline",
+       .type = parameter_type::duration,
+       .help = "Time from the frame's due time by which the stage must be done, such as 5ms; for "
+               "policies. The run's 'deadline' when left out.",
+       .minimum = 1}};
   return keys;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,12 @@ const std::vector<parameter>& input_keys();
 
 /// Returns the keys of a stage, without the parameters of its kind.
 const std::vector<parameter>& stage_keys();
+
+/// Returns the key `priority`: a word, or a level up to `most_level`.
+parameter priority_key(std::string help);
+
+/// Reads the value of `priority` as a level. Empty after an error.
+std::optional<int> read_priority(const node& value, diagnostics& out);
 
 /// Reads a pipeline file and reports all errors. After errors, the spec contains the valid parts,
 /// so that the planner can find more errors.

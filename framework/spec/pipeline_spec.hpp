@@ -35,6 +35,8 @@ struct settings {
   bool priorities = true;      ///< if false, every stream has the same priority
   std::int64_t in_flight = 1;  ///< maximum number of frames begun and not complete
   std::int64_t workers = 0;    ///< threads for CPU stages with `overlap`; 0 for one per free core
+  std::string policy = "oldest_frame";  ///< name, or YAML mapping from it to parameters
+  std::int64_t window = 0;              ///< maximum number of device stages issued and not complete
   std::int64_t frames = 45;    ///< measured frames
   std::int64_t warmup = 5;     ///< frames before the measured frames; not reported
   std::optional<nanoseconds> max_time;  ///< no measured frame begins after this time
@@ -69,6 +71,19 @@ struct input_spec {
   bool typed = true;            ///< false if `type` is invalid and was reported
 };
 
+/// Largest level of priority; the smallest is its negative. Higher levels are more urgent.
+inline constexpr int most_level = 99;
+
+/// Returns the level of a word: 1 for `high`, 0 for `normal`, -1 for `low`.
+constexpr int level_of(priority word) noexcept {
+  return 1 - static_cast<int>(word);
+}
+
+/// Returns the priority of a device stage's stream.
+constexpr priority stream_priority(int level) noexcept {
+  return level > 0 ? priority::high : level < 0 ? priority::low : priority::normal;
+}
+
 /// Numbers of rows for which a device stage is prepared.
 struct row_buckets {
   std::vector<std::int64_t> rows = {};  ///< if empty, the default
@@ -90,7 +105,8 @@ struct stage_spec {
   named when = {};                ///< tensor whose zero skips the stage; if empty, it always runs
   std::vector<named> otherwise = {};        ///< tensors that replace skipped ones
   std::vector<named> otherwise_reads = {};  ///< the skipped ones; if empty, the only one of `reads`
-  graphline::priority priority = graphline::priority::normal;
+  int priority = 0;                          ///< level, of the stream and for policies
+  std::optional<nanoseconds> deadline = {};  ///< after the frame's due time; for policies
   node parameters = node::mapping({});  ///< all other keys
 };
 

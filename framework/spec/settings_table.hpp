@@ -57,6 +57,16 @@ void each_setting(Take take) {
        "Threads that run CPU stages with 'strategy: overlap'; 0 means one per core that the device "
        "leaves free.",
        0, 1024, "N", false, "", true});
+  take(&settings::policy,
+       {"policy", "Order of ready stages with strategy overlap; 'graphline policies' lists them",
+        "Scheduling policy: which ready stage goes first with 'strategy: overlap'; 'graphline "
+        "policies' lists them. A mapping gives parameters: {random: {seed: 2}}.",
+        std::nullopt, std::nullopt, "NAME", false, "", true});
+  take(&settings::window,
+       {"window", "Device stages issued and not complete, at most (0: no limit)",
+        "Maximum number of device stages issued and not complete with 'strategy: overlap'; the "
+        "others wait in the policy's order. 0 means no limit; copies do not count.",
+        0, 1024, "N", false, "", true});
   take(&settings::frames,
        {"frames", "Measured frames", "Measured frames.", 1, 100'000'000, "N", false, "-n,"});
   take(&settings::warmup,
@@ -115,10 +125,12 @@ inline bool has_workers(const settings& run) {
   return run.strategy == strategy::overlap && run.graphs != graph_mode::frame;
 }
 
-/// Returns true if a setting has an effect in this run. `workers: 0` counts as no effect.
-inline bool applies(const setting_entry& of, const settings& run) {
+/// Returns true if a setting has an effect in this run. A setting of `overlap` has none with its
+/// initial value.
+template <class Held>
+bool applies(Held settings::*member, const setting_entry& of, const settings& run) {
   return (!of.on_schedule || run.arrival != arrival::closed) &&
-         (!of.of_overlap || (has_workers(run) && run.workers > 0));
+         (!of.of_overlap || (has_workers(run) && run.*member != settings{}.*member));
 }
 
 /// Returns a setting's value as written in a file: "overlap", "on", "16"; empty if unset.
@@ -132,6 +144,8 @@ std::string written(const T& value) {
     return value ? format_duration(static_cast<double>(*value)) : "";
   } else if constexpr (std::is_same_v<T, std::optional<double>>) {
     return value ? fmt::to_string(*value) : "";
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return value;
   } else {
     return fmt::to_string(value);
   }

@@ -100,7 +100,9 @@ stage_registry kinds_of(const std::string& path, const std::string& file) {
   } catch (...) {
     refuse(path, fmt::format("failed to register its kinds: {}", reason_of_caught()));
   }
-  if (kinds.all().empty()) refuse(path, "brings no stage kinds: its GRAPHLINE_PLUGIN adds none");
+  if (kinds.all().empty() && kinds.policies().empty()) {
+    refuse(path, "brings neither stage kinds nor policies: its GRAPHLINE_PLUGIN adds none");
+  }
   return kinds;
 }
 
@@ -109,7 +111,9 @@ stage_registry kinds_of(const std::string& path, const std::string& file) {
 void load_plugin(const std::string& path, stage_registry& registry) {
   const std::string file = checked_file(path);
   const auto loaded = registry.all();
+  const auto& policies = registry.policies();
   if (std::ranges::find(loaded, file, &stage_kind::origin) != loaded.end()) return;
+  if (std::ranges::any_of(policies, [&](const auto& p) { return p.second.origin == file; })) return;
 
   const stage_registry kinds = kinds_of(path, file);
   for (const stage_kind* kind : kinds.all()) {
@@ -117,6 +121,17 @@ void load_plugin(const std::string& path, stage_registry& registry) {
     refuse(path,
            fmt::format("brings the kind '{}', a name that another kind has; give it another name",
                        kind->name));
+  }
+  for (const auto& [name, kind] : kinds.policies()) {
+    if (!registry.policies().contains(name)) continue;
+    refuse(path,
+           fmt::format("brings the policy '{}', a name that another policy has; give it another "
+                       "name",
+                       name));
+  }
+  for (auto [name, kind] : kinds.policies()) {
+    kind.origin = file;
+    registry.add(std::move(kind));
   }
   for (const stage_kind* kind : kinds.all()) {
     stage_kind added = *kind;

@@ -31,6 +31,17 @@ void stage_registry::add(stage_kind kind) {
                                 position->first));
 }
 
+void stage_registry::add(policy_kind kind) {
+  if (kind.name.empty() || !kind.make) {
+    throw input_error(fmt::format("policy '{}' cannot be registered: it has no {}", kind.name,
+                                  kind.name.empty() ? "name" : "'make' function"));
+  }
+  const auto [position, added] = policies_.try_emplace(kind.name, std::move(kind));
+  if (added) return;
+  throw input_error(fmt::format("policy '{}' is already registered; give this one another name",
+                                position->first));
+}
+
 const stage_kind* stage_registry::find(std::string_view name) const noexcept {
   const auto found = kinds_.find(name);
   return found == kinds_.end() ? nullptr : &found->second;

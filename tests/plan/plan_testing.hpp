@@ -206,7 +206,7 @@ class spec_builder {
 
   /// Of the stage added last.
   spec_builder& priority(graphline::priority level) {
-    spec.stages.back().priority = level;
+    spec.stages.back().priority = level_of(level);
     return *this;
   }
 

@@ -130,7 +130,7 @@ class cuda_session : public testing::Test {
          make_stage("right", "kernels", {"trunk", "aside"}, 13),
          make_stage("alone", "kernels", {}, 17),
          make_stage("join", "cpu_mix", {"left", "right"}, 19)});
-    spec.stages[4].priority = priority::high;
+    spec.stages[4].priority = level_of(priority::high);
     spec.run.graphs = graphs;
     spec.run.strategy = how;
     spec.run.in_flight = in_flight;

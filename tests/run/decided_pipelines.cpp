@@ -309,7 +309,7 @@ class drawing {
     stage_spec& stage = add_stage(spec_, made.name,
                                   std::string(on_cpu ? "cpu_" : "") + (table ? "table" : "number"),
                                   names, static_cast<std::int64_t>(below(1000)), one_in(2) ? 8 : 2);
-    stage.priority = static_cast<priority>(below(3));
+    stage.priority = level_of(static_cast<priority>(below(3)));
     stage.rows = {made.rows};
     if (table && !on_cpu && !made.rows.empty()) add_buckets(stage);
     if (one_in(4)) stage.when = {pick_number()};

@@ -140,7 +140,7 @@ TEST_P(in_flight, a_frame_that_the_device_ends_is_seen_to_after_the_cpu_stage_un
 
 TEST_P(in_flight, a_frame_that_the_device_ends_is_seen_to_while_the_next_waits_for_the_device) {
   auto end = make_stage("end", "device_mix", {});
-  end.priority = priority::high;
+  end.priority = level_of(priority::high);
   const run_record record = run(
       {end, make_stage("slow", "device_slow", {}, 2), make_stage("reader", "cpu_mix", {"slow"})},
       {});

@@ -44,7 +44,7 @@ random_pipeline make_random(std::mt19937& generator, std::int64_t last_frame) {
                              : generator() % 2 == 0 ? "device_parts"
                                                     : "device_mix";
     auto stage = make_stage("s" + std::to_string(i), kind, reads, salt);
-    stage.priority = static_cast<priority>(generator() % 3);
+    stage.priority = level_of(static_cast<priority>(generator() % 3));
     if (i > 0 && generator() % 4 == 0) stage.after = {{"s" + std::to_string(generator() % i)}};
     result.spec.stages.push_back(stage);
     result.expected.push_back(mixed(salt, values, on_cpu ? last_frame : 0));
@@ -129,8 +129,8 @@ TEST_P(every_strategy, ends_a_frame_after_a_slow_last_stage_that_all_others_over
   auto spec =
       pipeline_of({make_stage("slow", "device_slow", {}, 5), make_stage("quick", "device_mix", {}),
                    make_stage("cpu", "cpu_mix", {})});
-  spec.stages[0].priority = priority::low;
-  spec.stages[1].priority = priority::high;
+  spec.stages[0].priority = level_of(priority::low);
+  spec.stages[1].priority = level_of(priority::high);
   set(spec.run, 4);
   host_session s(spec);
   expect_frames_in_order_and_stages_within(s.run());

@@ -163,7 +163,7 @@ TEST(pipelines_together, have_settings_of_their_own_and_names_by_their_files) {
       "  - {pipeline: sub/one_model.yaml, params: {batch: 4}}\n");
   ASSERT_EQ(spec.together.size(), 2U);
   EXPECT_EQ(spec.together[0].name.text, "the camera");
-  EXPECT_EQ(spec.together[0].priority, priority::high);
+  EXPECT_EQ(spec.together[0].priority, level_of(priority::high));
   EXPECT_EQ(texts(spec.together[0].run), (names{"deadline=33ms", "frames=300"}));
   EXPECT_EQ(spec.together[1].name.text, "one_model");
   EXPECT_EQ(spec.together[1].pipeline.text, "sub/one_model.yaml");

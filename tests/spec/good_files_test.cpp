@@ -42,7 +42,7 @@ std::string shown(const pipeline_spec& spec) {
   }
   for (const stage_spec& stage : spec.stages) {
     text += fmt::format("stage {}: {}, priority {}\n", stage.name.text,
-                        shown(std::vector{stage.kind}), to_word(stage.priority));
+                        shown(std::vector{stage.kind}), to_word(stream_priority(stage.priority)));
     if (!stage.reads.empty()) text += fmt::format("  reads {}\n", shown(stage.reads));
     if (!stage.writes.empty()) text += fmt::format("  writes {}\n", shown(stage.writes));
     if (!stage.after.empty()) text += fmt::format("  after {}\n", shown(stage.after));

@@ -27,10 +27,14 @@ schedule_generator generator_of(const settings& run) {
 schedule make_schedule(plan& p) {
   const schedule_generator of = generator_of(p.run);
   schedule made{of.properties, p.run.graphs != graph_mode::off, of.steps(p)};
+  const auto await = [](planned_stage& stage) { stage.signals = stage.host_waits = true; };
   for (const schedule_step& step : made.steps) {
-    if (step.what != schedule_step::action::await) continue;
-    p.stages[step.stage].signals = true;
-    p.stages[step.stage].host_waits = true;
+    if (step.what == schedule_step::action::await) await(p.stages[step.stage]);
+  }
+  if (has_window(p)) {
+    for (planned_stage& stage : p.stages) {
+      if (in_window(stage)) await(stage);
+    }
   }
   return made;
 }

@@ -11,6 +11,7 @@
 #include "framework/run/execute/frame_schedule.hpp"
 #include "framework/run/execute/prepared_pipeline.hpp"
 #include "framework/run/execute/recording.hpp"
+#include "framework/run/execute/run_policy.hpp"
 #include "framework/run/execute/session.hpp"
 #include "framework/run/execute/stage_runner.hpp"
 
@@ -28,6 +29,7 @@ struct phase {
   frame_feed* feed = nullptr;          ///< replaces the schedule; frames are due when submitted
 
   std::int64_t together = 1;  ///< frames that run together without a schedule
+  const pipeline_policy* policy = nullptr;  ///< null: the oldest ready stage first
 
   bool on_schedule() const noexcept { return schedule != nullptr || feed != nullptr; }
 

@@ -26,9 +26,13 @@ namespace graphline {
 /// Executes each stage when `frame_progress` reports it ready. The thread that made a device stage
 /// ready issues it. CPU stages are posted to workers.
 ///
-/// Workers take the oldest ready stage, in planned order within a frame, so older frames go first.
-/// Each queued stage has one host task, which takes the oldest stage when it starts. A worker that
-/// made a CPU stage ready takes the oldest ready stage at once, without a task.
+/// Workers take the ready stage that the policy ranks first. Without a policy, that is the oldest:
+/// of the oldest frame, in planned order within the frame. Each queued stage has one host task,
+/// which takes the first stage when it starts. A worker that made a CPU stage ready takes the first
+/// ready stage at once, without a task.
+///
+/// A stage that the policy holds back leaves its turn; the host puts it in another when its time
+/// has come.
 ///
 /// A slot begins the next frame when its frame ends. With a schedule, the driver thread begins
 /// frames.
@@ -43,13 +47,25 @@ class ready_executor final : public executor {
         queue_(pipeline.planned().stages.size() * live_.size()),
         state_(host_),
         host_(pipeline, std::forward<World>(world)...) {
-    for (const auto& stage : pipeline.planned().stages) {
+    const plan& p = pipeline.planned();
+    for (const auto& stage : p.stages) {
       on_cpu_.push_back(stage.on == side::cpu ? 1 : 0);
     }
+    if (has_window(p)) {
+      window_.emplace(static_cast<std::size_t>(p.run.window), p.stages.size() * live_.size());
+    }
+    const bool holds = p.policy.kind != nullptr && p.policy.kind->holds;
+    if (holds) held_.resize(p.stages.size() * live_.size());
     host_.start_workers([this](turn& own, std::uint64_t token, std::exception_ptr problem) {
-      seen_complete(static_cast<std::uint32_t>(token >> 32),
-                    static_cast<std::uint32_t>(token & 0xffffffffU), std::move(problem), own);
+      seen_complete(slot_of(token), stage_of(token), std::move(problem), own);
     });
+    if (holds) {
+      host_.start_timer([this](turn& own, std::uint64_t token) {
+        state_.acquire();
+        put(held_[held_index(slot_of(token), stage_of(token))].ready, own);
+        finish(own);
+      });
+    }
   }
 
   phase_result run(phase& b) override {
@@ -58,7 +74,11 @@ class ready_executor final : public executor {
     runner_ = &host_.begin(*b.into);
     causes_ = b.into->keeps_causes();
     state_.begin(b);
-    queue_.clear();  // a failed phase may leave entries
+    policy_ = b.policy;
+    ready_count_ = 0;
+    queue_.begin(policy_ != nullptr);  // a failed phase may leave entries
+    if (window_) window_->begin();
+    for (held_stage& held : held_) held.since = 0;
     progress_.reset();
     for (auto& slot : live_) slot.busy = false;
 
@@ -85,18 +105,27 @@ class ready_executor final : public executor {
   }
 
  private:
-  /// A worker's task: runs the oldest ready stage and its successors.
-  struct run_oldest {
+  /// A worker's task: runs the first ready stage and its successors.
+  struct run_first {
     ready_executor* executor;
     void operator()(turn& own) const {
       executor->state_.acquire();
-      if (executor->execute(executor->queue_.pop(), own)) executor->finish(own);
+      const chosen_stage chosen = executor->queue_.pop();
+      if (executor->held_back(chosen.first) || executor->execute_chosen(chosen, own)) {
+        executor->finish(own);
+      }
     }
+  };
+
+  struct held_stage {
+    ready_stage ready;
+    nanoseconds since = 0;  ///< host time at which the policy first held it back; 0: not held
   };
 
   struct live_slot {
     std::atomic<bool> busy{false};  ///< holds a scheduled frame
     frame_position frame;
+    nanoseconds due = 0;  ///< of the first frame, on the host's clock
   };
 
   /// Runs until the schedule ends, a stop is requested or a frame fails.
@@ -147,6 +176,8 @@ class ready_executor final : public executor {
   void begin(std::uint32_t slot, const frame_position& frame, const begun_frames& begun,
              turn& into) {
     live_[slot].frame = frame;
+    const nanoseconds at = host_.now();
+    live_[slot].due = begun.due.empty() ? at : begun.due.front();
     try {
       runner_->into().make_room(frame.last());
     } catch (...) {
@@ -154,17 +185,30 @@ class ready_executor final : public executor {
       return;
     }
     const profiler_range range(runner_->ranges(), "frame");
-    runner_->into().pass_begun(frame.index, frame.first, frame.count, begun, host_.now());
+    runner_->into().pass_begun(frame.index, frame.first, frame.count, begun, at);
     progress_.begun(slot, collecting(frame.index, slot, into));
   }
 
   /// Returns a callback that collects ready stages of this frame and of the next, in another slot.
   auto collecting(std::int64_t frame, std::uint32_t slot, turn& into) {
     return [this, frame, slot, &into](std::uint32_t in_slot, std::uint32_t stage, ready_cause by) {
-      const ready_stage ready{in_slot == slot ? frame : frame + 1, stage, in_slot};
+      ready_stage ready{{}, in_slot == slot ? frame : frame + 1, stage, in_slot};
       if (causes_) runner_->into().caused(stage, ready.frame, recorded(by));
-      put(ready, into);
+      if (policy_ == nullptr || ranked(ready)) put(ready, into);
     };
+  }
+
+  /// Sets the rank. Returns false if the policy failed.
+  bool ranked(ready_stage& ready) {
+    const live_slot& live = live_[ready.slot];
+    try {
+      ready.rank = policy_->rank(ready.stage, live.frame.number, live.due,
+                                 ready_count_.fetch_add(1, std::memory_order_relaxed));
+      return true;
+    } catch (...) {
+      state_.fail(pipeline_.planned(), ready.stage, live.frame.number);
+      return false;
+    }
   }
 
   static std::int32_t recorded(const ready_cause& by) noexcept {
@@ -180,7 +224,10 @@ class ready_executor final : public executor {
 
   void put(const ready_stage& r, turn& into) {
     const bool on_cpu = on_cpu_[r.stage] != 0;
-    if (!on_cpu && into.device_count < turn::room) {
+    if (window_ && counts_in_window(r.stage)) {
+      window_->push(r);
+      admit(into);
+    } else if (!on_cpu && into.device_count < turn::room) {
       into.device_stages[into.device_count++] = r;
     } else if (on_cpu && into.whose == turn::of::worker && !into.cpu_stage) {
       into.cpu_stage = r;
@@ -188,7 +235,7 @@ class ready_executor final : public executor {
       state_.add_pending();
       try {
         queue_.push(r);
-        host_.post(run_oldest{this}, into);
+        host_.post(run_first{this}, into);
       } catch (...) {
         state_.fail(pipeline_.planned(), r.stage, live_[r.slot].frame.number);
         state_.finish_pending();
@@ -196,10 +243,24 @@ class ready_executor final : public executor {
     }
   }
 
+  bool counts_in_window(std::uint32_t stage) const {
+    return in_window(pipeline_.planned().stages[stage]);
+  }
+
+  /// Moves stages from the window into a turn, as far as both have room.
+  void admit(turn& into) {
+    while (into.device_count < turn::room) {
+      const auto chosen = window_->take();
+      if (!chosen) return;
+      note_choice(*chosen);
+      into.device_stages[into.device_count++] = chosen->first;
+    }
+  }
+
   /// Executes the stages in a worker's or watcher's turn, then ends the turn.
   void finish(turn& own) {
-    for (ready_stage next; take(own, next);) {
-      if (!execute(next, own)) return;
+    for (chosen_stage next; take(own, next);) {
+      if (!execute_chosen(next, own)) return;
     }
     host_.over(own);
     state_.finish_pending();
@@ -207,27 +268,81 @@ class ready_executor final : public executor {
 
   /// Executes the stages in the driver's turn.
   void drain(turn& own) {
-    for (ready_stage next; take(own, next);) execute(next, own);
+    for (chosen_stage next; take(own, next);) execute_chosen(next, own);
   }
 
-  /// Takes the next stage of a turn; returns false if the turn is empty.
-  bool take(turn& own, ready_stage& next) {
-    if (own.device_count > 0) {
-      next = oldest_device_stage(own);
-    } else if (own.cpu_stage) {
-      next = queue_.exchange(*own.cpu_stage);
-      own.cpu_stage.reset();
-    } else {
-      return false;
-    }
+  /// Takes the next stage of a turn that is not held back; returns false if there is none.
+  bool take(turn& own, chosen_stage& next) {
+    do {
+      if (own.device_count > 0) {
+        next = first_device_stage(own);
+      } else if (own.cpu_stage) {
+        next = queue_.exchange(*own.cpu_stage);
+        own.cpu_stage.reset();
+      } else {
+        return false;
+      }
+    } while (held_back(next.first));
     return true;
   }
 
   // Kept out of line so that its callers are inlined.
-  [[gnu::noinline]] static ready_stage oldest_device_stage(turn& own) noexcept {
+  [[gnu::noinline]] static chosen_stage first_device_stage(turn& own) noexcept {
     const auto all = std::span(own.device_stages).first(own.device_count);
+    const ready_stage oldest = *std::ranges::min_element(all, is_older);
     std::swap(*std::ranges::min_element(all), all.back());
-    return own.device_stages[--own.device_count];
+    return {own.device_stages[--own.device_count], oldest};
+  }
+
+  /// Returns true if the policy holds the stage back, or failed; the host then has the stage.
+  bool held_back(const ready_stage& ready) {
+    return !held_.empty() && policy_ != nullptr && hold(ready);
+  }
+
+  bool hold(const ready_stage& ready) {
+    const live_slot& live = live_[ready.slot];
+    held_stage& held = held_[held_index(ready.slot, ready.stage)];
+    const nanoseconds now = host_.now();
+    if (held.since == 0) held = {ready, now};
+    try {
+      const nanoseconds until =
+          policy_->hold_until(ready.stage, live.frame.number, live.due, now, held.since);
+      if (until <= now) {
+        held.since = 0;
+        return false;
+      }
+      state_.add_pending();
+      host_.post_at(until, token_of(ready));  // does not throw
+    } catch (...) {
+      state_.fail(pipeline_.planned(), ready.stage, live.frame.number);
+    }
+    return true;
+  }
+
+  std::size_t held_index(std::uint32_t slot, std::uint32_t stage) const noexcept {
+    return slot * on_cpu_.size() + stage;
+  }
+
+  // A token names a stage of a slot to the host.
+  static std::uint64_t token_of(const ready_stage& ready) noexcept {
+    return (std::uint64_t{ready.slot} << 32) | ready.stage;
+  }
+  static std::uint32_t slot_of(std::uint64_t token) noexcept {
+    return static_cast<std::uint32_t>(token >> 32);
+  }
+  static std::uint32_t stage_of(std::uint64_t token) noexcept {
+    return static_cast<std::uint32_t>(token);
+  }
+
+  /// Records that the policy preferred a stage to the oldest.
+  void note_choice(const chosen_stage& chosen) {
+    if (!causes_ || chosen.oldest == chosen.first) return;
+    runner_->into().preferred(chosen.first.stage, chosen.first.frame, chosen.oldest.stage);
+  }
+
+  bool execute_chosen(const chosen_stage& chosen, turn& own) {
+    if (policy_ != nullptr) note_choice(chosen);
+    return execute(chosen.first, own);
   }
 
   /// Executes a stage. Returns false if it is not done yet; the host then continues the turn later.
@@ -248,8 +363,7 @@ class ready_executor final : public executor {
         if (!host_.run(stage, frame, own, go_on)) return false;
       } else {
         if (watched) state_.add_pending();
-        const auto token = (std::uint64_t{ready.slot} << 32) | std::uint64_t{ready.stage};
-        if (!host_.issue(stage, frame, token, own, go_on)) return false;
+        if (!host_.issue(stage, frame, token_of(ready), own, go_on)) return false;
       }
     } catch (...) {
       fail(ready, watched, std::current_exception());
@@ -317,6 +431,10 @@ class ready_executor final : public executor {
       return finish(own);
     }
     if (causes_) runner_->into().seen(stage, frame.index, host_.now());
+    if (window_ && counts_in_window(stage)) {
+      window_->completed();
+      admit(own);
+    }
     if (progress_.completed(slot, stage, collecting(frame.index, slot, own))) {
       end_frame(slot, stage, own);
     }
@@ -328,11 +446,15 @@ class ready_executor final : public executor {
   frame_progress progress_;
   std::vector<live_slot> live_;
   ready_queue queue_;
+  std::optional<device_window> window_;
+  std::vector<held_stage> held_;  ///< by slot, then stage; empty if the policy never holds
+  std::atomic<std::uint64_t> ready_count_{0};
 
   // State of the current phase.
   const phase* phase_ = nullptr;
   const stage_runner* runner_ = nullptr;
-  bool causes_ = false;  ///< whether causes are recorded
+  const pipeline_policy* policy_ = nullptr;  ///< null: the oldest stage first
+  bool causes_ = false;                      ///< whether causes are recorded
   phase_state<Host> state_;
 
   Host host_;  ///< last member, because its threads use the other members

@@ -12,19 +12,28 @@
 #include <thread>
 #include <vector>
 
+#include "framework/stage/policy.hpp"
+
 namespace graphline {
 
-/// A ready stage of a frame. Orders by frame, then by position in the plan.
+/// A ready stage of a frame. Orders by the policy's rank, then by frame, then by position in the
+/// plan.
 struct ready_stage {
+  policy_rank rank;    ///< equal for all stages without a policy
   std::int64_t frame;  ///< index of its pass
   std::uint32_t stage;
   std::uint32_t slot;  ///< slot of the frame
   friend auto operator<=>(const ready_stage&, const ready_stage&) = default;
 };
 
+/// Returns true if `a` goes before `b` without a policy.
+inline bool is_older(const ready_stage& a, const ready_stage& b) noexcept {
+  return a.frame != b.frame ? a.frame < b.frame : a.stage < b.stage;
+}
+
 /// Ready stages that one thread executes itself, device stages first, to keep the device busy.
 struct turn {
-  enum class of { driver, watcher, worker };
+  enum class of { driver, watcher, worker, timer };
   static constexpr std::size_t room = 32;
 
   // Leaves the array uninitialized, because filling it takes longer than executing a stage.
@@ -56,50 +65,121 @@ class brief_lock {
   std::atomic_flag held_;
 };
 
-/// Priority queue of ready stages that no worker has taken. Allocates at construction only.
-class ready_queue {
- public:
-  explicit ready_queue(std::size_t capacity) { stages_.reserve(capacity); }
+/// A ready stage that goes first, and the one that would go first without a policy.
+struct chosen_stage {
+  ready_stage first;
+  ready_stage oldest;
+};
 
-  /// @pre No other thread uses the queue.
-  void clear() {
-    stages_.clear();
-    count_ = 0;
-  }
+/// Heap of ready stages. Allocates at construction only.
+class ready_heap {
+ public:
+  explicit ready_heap(std::size_t capacity) { stages_.reserve(capacity); }
+
+  void clear() noexcept { stages_.clear(); }
+  bool empty() const noexcept { return stages_.empty(); }
+  std::size_t size() const noexcept { return stages_.size(); }
+  const ready_stage& first() const noexcept { return stages_.front(); }
+  const ready_stage& oldest() const noexcept { return *std::ranges::min_element(stages_, is_older); }
 
   void push(const ready_stage& s) {
-    const std::lock_guard held(lock_);
     stages_.push_back(s);
     std::ranges::push_heap(stages_, std::greater{});
-    count_.store(stages_.size(), std::memory_order_relaxed);
   }
 
   /// @pre Not empty.
-  ready_stage pop() {
-    const std::lock_guard held(lock_);
+  ready_stage pop() noexcept {
     std::ranges::pop_heap(stages_, std::greater{});
     const ready_stage least = stages_.back();
     stages_.pop_back();
-    count_.store(stages_.size(), std::memory_order_relaxed);
-    return least;
-  }
-
-  /// Returns the first stage, in order, of `own` and the queue; the others stay queued.
-  ready_stage exchange(const ready_stage& own) {
-    if (count_.load(std::memory_order_relaxed) == 0) return own;
-    const std::lock_guard held(lock_);
-    if (stages_.empty() || own < stages_.front()) return own;
-    std::ranges::pop_heap(stages_, std::greater{});
-    const ready_stage least = stages_.back();
-    stages_.back() = own;
-    std::ranges::push_heap(stages_, std::greater{});
     return least;
   }
 
  private:
+  std::vector<ready_stage> stages_;
+};
+
+/// Priority queue of ready stages that no worker has taken. Allocates at construction only.
+class ready_queue {
+ public:
+  explicit ready_queue(std::size_t capacity) : waiting_(capacity) {}
+
+  /// @param ranked Whether ranks differ from the order without a policy.
+  /// @pre No other thread uses the queue.
+  void begin(bool ranked) {
+    waiting_.clear();
+    count_ = 0;
+    ranked_ = ranked;
+  }
+
+  void push(const ready_stage& s) {
+    const std::lock_guard held(lock_);
+    waiting_.push(s);
+    count_.store(waiting_.size(), std::memory_order_relaxed);
+  }
+
+  /// @pre Not empty.
+  chosen_stage pop() {
+    const std::lock_guard held(lock_);
+    const ready_stage oldest = ranked_ ? waiting_.oldest() : waiting_.first();
+    const chosen_stage chosen{waiting_.pop(), oldest};
+    count_.store(waiting_.size(), std::memory_order_relaxed);
+    return chosen;
+  }
+
+  /// Chooses among `own` and the queue; the others stay queued.
+  chosen_stage exchange(const ready_stage& own) {
+    if (count_.load(std::memory_order_relaxed) == 0) return {own, own};
+    const std::lock_guard held(lock_);
+    if (waiting_.empty()) return {own, own};
+    if (!ranked_ && own < waiting_.first()) return {own, own};
+    waiting_.push(own);
+    const ready_stage oldest = ranked_ ? waiting_.oldest() : waiting_.first();
+    return {waiting_.pop(), oldest};
+  }
+
+ private:
   brief_lock lock_;
-  std::vector<ready_stage> stages_;     ///< a heap
+  ready_heap waiting_;
+  bool ranked_ = false;
   std::atomic<std::size_t> count_ = 0;  ///< read without the lock
+};
+
+/// Device stages that wait until fewer than a maximum are issued and not complete.
+class device_window {
+ public:
+  device_window(std::size_t size, std::size_t capacity) : size_(size), waiting_(capacity) {}
+
+  /// @pre No other thread uses the window.
+  void begin() {
+    waiting_.clear();
+    issued_ = 0;
+  }
+
+  void push(const ready_stage& s) {
+    const std::lock_guard held(lock_);
+    waiting_.push(s);
+  }
+
+  /// Takes the stage that goes first and counts it as issued; empty if none may be issued.
+  std::optional<chosen_stage> take() {
+    const std::lock_guard held(lock_);
+    if (waiting_.empty() || issued_ == size_) return std::nullopt;
+    ++issued_;
+    const ready_stage oldest = waiting_.oldest();
+    return chosen_stage{waiting_.pop(), oldest};
+  }
+
+  void completed() {
+    const std::lock_guard held(lock_);
+    --issued_;
+  }
+
+ private:
+  const std::size_t size_;
+  brief_lock lock_;
+  ready_heap waiting_;
+  std::size_t issued_ = 0;
 };
 
 }  // namespace graphline

@@ -21,6 +21,7 @@
 #include "framework/run/execute/ready_queue.hpp"
 #include "framework/run/execute/stage_runner.hpp"
 #include "framework/run/execute/task_pool.hpp"
+#include "framework/run/execute/task_timer.hpp"
 
 namespace graphline {
 
@@ -113,6 +114,19 @@ class real_host {
     }
   }
 
+  /// Called on a thread of its own when the time of a `post_at` has come.
+  using due_function = std::function<void(turn& own, std::uint64_t token)>;
+
+  void start_timer(const due_function& due) {
+    timer_ = std::make_unique<task_timer>(
+        places_.size() * pipeline_.slots().size(), [due](std::uint64_t token) {
+          turn own(turn::of::timer);
+          due(own, token);
+        });
+  }
+
+  void post_at(nanoseconds when, std::uint64_t token) { timer_->at(when, token); }
+
   /// Ends the turn of a worker or watcher.
   void over(turn& /*own*/) const noexcept {}
 
@@ -129,7 +143,9 @@ class real_host {
   std::vector<stage_place> places_;  ///< by stage
   std::vector<std::unique_ptr<std::mutex>> stream_locks_;
   std::unique_ptr<task_pool> pool_;
-  std::unique_ptr<completion_watcher> watcher_;  ///< last: its threads use the other members
+  // Last, because their threads use the other members.
+  std::unique_ptr<completion_watcher> watcher_;
+  std::unique_ptr<task_timer> timer_;
 };
 
 }  // namespace graphline

@@ -67,6 +67,7 @@ recording::recording(const plan& p, const stage_parts& parts, const device_prope
       columns_of(method, p.schedule.properties.one_launch, on.reports_busy_time);
   keeps_busy_ = kept.busy;
   keeps_causes_ = kept.causes;
+  keeps_choices_ = kept.causes && p.policy.kind != nullptr;
   // Columns with one entry are recorded.
   const std::size_t count = frames > 0 ? 1 : 0;
   frames_.resize(count);
@@ -115,6 +116,7 @@ recording::recording(const plan& p, const stage_parts& parts, const device_prope
       r.threads.resize(count);
     }
     if (kept.causes) r.causes.resize(count);
+    if (keeps_choices_) r.preferred.resize(count);
     if (kept.causes && stage.host_waits) r.seen.resize(count);
     stages_.push_back(std::move(r));
   }
@@ -128,6 +130,7 @@ recording::recording(const recording& other, const std::lock_guard<std::mutex>& 
     : method_(other.method_),
       keeps_busy_(other.keeps_busy_),
       keeps_causes_(other.keeps_causes_),
+      keeps_choices_(other.keeps_choices_),
       epoch_(other.epoch_),
       complete_(other.complete()),
       driver_(other.driver_),

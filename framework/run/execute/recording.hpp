@@ -72,6 +72,14 @@ class recording {
   void seen(std::size_t stage, std::int64_t frame, nanoseconds at) noexcept {
     stages_[stage].seen[static_cast<std::size_t>(frame)] = at - epoch_;
   }
+  /// Records that the policy preferred the stage to another, which had been ready for longer or is
+  /// of an older frame.
+  void preferred(std::size_t stage, std::int64_t frame, std::size_t to) noexcept {
+    if (keeps_choices_) {
+      stages_[stage].preferred[static_cast<std::size_t>(frame)] =
+          static_cast<std::int32_t>(to) + 1;
+    }
+  }
   void ended_by(std::int64_t frame, std::size_t stage) noexcept {
     ended_by_[static_cast<std::size_t>(frame)] = static_cast<std::uint32_t>(stage);
   }
@@ -163,6 +171,7 @@ class recording {
       visit(stage.rows);
       visit(stage.threads);
       visit(stage.causes);
+      visit(stage.preferred);
       visit(stage.seen);
       for (auto& part : stage.parts) {
         visit(part.device);
@@ -195,6 +204,7 @@ class recording {
   timing_method method_;
   bool keeps_busy_ = false;
   bool keeps_causes_ = false;
+  bool keeps_choices_ = false;  ///< whether a policy chooses
   nanoseconds epoch_;
   std::atomic<std::int64_t> complete_ = 0;
   std::atomic<std::int64_t> frames_complete_ = 0;  ///< with `batch_frames`

@@ -138,6 +138,13 @@ bool is_raised(const stop_request* stop) {
   return stop != nullptr && stop->raised();
 }
 
+/// Returns the median times of stages in a phase.
+std::vector<nanoseconds> times_in(recording kept, std::int64_t completed) {
+  run_record record;
+  std::move(kept).move_into(record, completed);
+  return median_times(record);
+}
+
 /// Marks a run that reached `max_time` as complete, with the frames done by then.
 void end_at_max_time(run_record& record) {
   record.interrupted = false;
@@ -263,6 +270,8 @@ run_record session::run(const run_options& options) {
   add_library_versions(*pipeline_, record.environment);
   record.graphs = pipeline_->graphs();
   const timing_method method = record.run.timing;
+  const planned_policy& policy = planned().policy;
+  const bool times_stages = policy.kind != nullptr && policy.kind->needs_times;
   refusal_of(planned(), method, record.run.rate).throw_if_errors();
   const auto allocations_before = device().usage().allocations;
   pipeline_->prepare(method);
@@ -272,7 +281,9 @@ run_record session::run(const run_options& options) {
   }
   const nanoseconds epoch = options.common_epoch.value_or(now());
 
-  recording ignored(planned(), pipeline_->parts(), record.device, method, record.run.warmup, epoch);
+  // Expected times are those of the warm-up, which therefore measures them under all methods.
+  recording ignored(planned(), pipeline_->parts(), record.device,
+                    times_stages ? timing_method::event : method, record.run.warmup, epoch);
   phase warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
   warmup.together = planned().run.batch_frames;
   std::optional<clock_watch> clock;
@@ -285,6 +296,12 @@ run_record session::run(const run_options& options) {
   result.completed = 0;
   if (!warm.interrupted && !warm.failure) {
     stop_request stop(options.stop);
+    std::optional<run_policy> scheduled;
+    if (policy.kind != nullptr) {
+      scheduled_pipeline of{&planned(), {}};
+      if (times_stages) of.expected = times_in(std::move(ignored), warm.completed);
+      scheduled.emplace(policy, record.run.seed, std::vector{std::move(of)});
+    }
     phase measured{record.run.frames, record.run.warmup, &kept, &stop, options.on_progress, false};
     auto schedule = make_frame_schedule(record.pipeline, record.run,
                                         options.arrival_seed.value_or(record.run.seed));
@@ -297,6 +314,7 @@ run_record session::run(const run_options& options) {
       options.feed->open(record.run);
     }
     measured.schedule = schedule.get();
+    measured.policy = scheduled ? &scheduled->of(0) : nullptr;
     machine_watch machine(device(), options.at_machine);
     if (options.before_frames) options.before_frames();
     device().profile(true);

@@ -217,12 +217,32 @@ class virtual_host {
     at(now() + world_.wake_up, [this, &own] { take_task(own); });
   }
 
+  using due_function = std::function<void(turn& own, std::uint64_t token)>;
+
+  void start_timer(due_function due) {
+    due_ = std::move(due);
+    const std::size_t stages = pipeline_.planned().stages.size();
+    for (std::size_t i = 0; i < stages * pipeline_.slots().size(); ++i) {
+      timer_turns_.emplace_back(turn::of::timer);
+    }
+    timer_thread_ = new_thread_number("timer");
+  }
+
+  /// Calls do not wait for each other, unlike those of `real_host`.
+  void post_at(nanoseconds when, std::uint64_t token) {
+    turn& own = timer_turns_[index_of(token)];
+    at(when + world_.oversleep, [this, &own, token] {
+      own.clear();
+      due_(own, token);
+    });
+  }
+
   void over(turn& own) {
     if (own.whose == turn::of::watcher) {
       watcher& w = *std::ranges::find(watchers_, &own, [](watcher& each) { return &each.own; });
       w.busy = false;
       if (!w.seen.empty()) at(now(), [this, &w] { look(w); });
-    } else {
+    } else if (own.whose == turn::of::worker) {
       at(now(), [this, &own] { take_task(own); });
     }
   }
@@ -335,7 +355,12 @@ class virtual_host {
     for (const watcher& w : watchers_) {
       if (&w.own == &own) return w.thread;
     }
-    return thread_number();
+    return own.whose == turn::of::timer ? timer_thread_ : thread_number();
+  }
+
+  /// Returns the index of a token's stage among those of all slots.
+  std::size_t index_of(std::uint64_t token) const {
+    return (token >> 32) * pipeline_.planned().stages.size() + (token & 0xffffffffU);
   }
 
   /// Submits a device stage at the end of its launch.
@@ -344,7 +369,7 @@ class virtual_host {
     runner_->enqueue(s, frame, launch_clock{clock_, begin, thread_of(own)});
     if (!watches(s.index)) return;
     awaited_.push_back({token, s.complete.get()});
-    s.on->call(ends_[(token >> 32) * pipeline_.planned().stages.size() + s.index]);
+    s.on->call(ends_[index_of(token)]);
   }
 
   void complete(std::uint64_t token, std::exception_ptr problem) {
@@ -391,6 +416,9 @@ class virtual_host {
   std::deque<worker> workers_;
   std::deque<watcher> watchers_;  ///< one per stream, or one for all
   std::deque<stage_end> ends_;    ///< by slot, then stage
+  due_function due_;
+  std::deque<turn> timer_turns_;  ///< by slot, then stage; empty without a timer
+  std::uint32_t timer_thread_ = 0;
   std::vector<nanoseconds> stream_free_;
 
   // State of the current phase.

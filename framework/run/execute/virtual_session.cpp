@@ -74,6 +74,12 @@ class virtual_session::world {
     measured.into = &kept;
     measured.schedule = schedule.get();
     measured.together = record.run.batch_frames;
+    std::optional<run_policy> scheduled;
+    if (planned_.policy.kind != nullptr) {
+      scheduled.emplace(planned_.policy, record.run.seed,
+                        std::vector{scheduled_pipeline{&planned_, options.expected}});
+      measured.policy = &scheduled->of(0);
+    }
     const phase_result result = executor_->run(measured);
     if (schedule) record.load = schedule->end(epoch, clock_.now(), result.completed);
     std::move(kept).move_into(record, result.completed);

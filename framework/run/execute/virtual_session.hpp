@@ -48,6 +48,7 @@ struct virtual_run_options {
   std::optional<std::int64_t> frames = {};
   std::optional<double> rate = {};                 ///< frames due per second; with arrivals
   std::optional<std::uint64_t> arrival_seed = {};  ///< of random arrival times; default: `seed`
+  std::vector<nanoseconds> expected = {};          ///< times of stages, for the policy
 };
 
 /// Runs a plan in virtual time: the same executors as `session`, on a `model` device and a virtual

@@ -1,0 +1,148 @@
+#include "framework/plan/policies/policies.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "framework/base/random.hpp"
+
+namespace graphline {
+namespace {
+
+using rank_function = policy_rank (*)(const ready_job& job);
+
+/// A policy without parameters.
+class simple_policy final : public scheduling_policy {
+ public:
+  explicit simple_policy(rank_function rank) : rank_(rank) {}
+  policy_rank rank(const ready_job& job) const override { return rank_(job); }
+
+ private:
+  rank_function rank_;
+};
+
+/// A different rank for each stage and frame, reproducible by seed.
+class random_policy final : public scheduling_policy {
+ public:
+  explicit random_policy(std::uint64_t seed) : seed_(seed) {}
+  policy_rank rank(const ready_job& job) const override {
+    const std::uint64_t of_stage =
+        mix_seed(seed_ ^ seed_from(job.stage.pipeline), job.stage.position);
+    return {std::bit_cast<std::int64_t>(
+        mix_seed(of_stage, static_cast<std::uint64_t>(job.frame)))};
+  }
+
+ private:
+  std::uint64_t seed_;
+};
+
+policy_kind simple(std::string name, std::string description, std::string source,
+                   rank_function rank) {
+  policy_kind kind{.name = std::move(name),
+                   .description = std::move(description),
+                   .source = std::move(source)};
+  kind.uses_priorities = false;
+  kind.make = [rank](const arguments& /*given*/, std::span<const policy_stage> /*stages*/,
+                     std::uint64_t /*seed*/) { return std::make_unique<simple_policy>(rank); };
+  return kind;
+}
+
+policy_kind by_priority() {
+  policy_kind kind = simple(
+      "fixed_priority", "The stage of the highest 'priority', whatever its frame.",
+      "Liu and Layland 1973, https://doi.org/10.1145/321738.321743",
+      [](const ready_job& job) { return policy_rank{-std::int64_t{job.stage.priority}}; });
+  kind.uses_priorities = true;
+  return kind;
+}
+
+policy_kind by_deadline() {
+  policy_kind kind = simple(
+      "deadline",
+      "The stage with the earliest absolute deadline (EDF): the frame's due time plus the "
+      "'deadline' of the stage or, without one, of the run.",
+      "Liu and Layland 1973, https://doi.org/10.1145/321738.321743",
+      [](const ready_job& job) { return policy_rank{job.due + job.stage.deadline}; });
+  kind.needs_deadline = true;
+  return kind;
+}
+
+policy_kind by_slack() {
+  policy_kind kind = simple(
+      "least_slack",
+      "The stage that must start first, by expected times, so that it and all stages after it meet "
+      "their deadlines.",
+      "Mok 1983, https://hdl.handle.net/1721.1/15670",
+      [](const ready_job& job) { return policy_rank{job.due + job.stage.latest_start}; });
+  kind.needs_deadline = true;
+  kind.needs_times = true;
+  return kind;
+}
+
+policy_kind by_path() {
+  policy_kind kind = simple(
+      "critical_path",
+      "The oldest frame; within it, the stage with the longest path of expected times to the end "
+      "of the frame (HLFET).",
+      "Adam, Chandy and Dickson 1974, https://doi.org/10.1145/361604.361619",
+      [](const ready_job& job) { return policy_rank{job.due, -job.stage.path}; });
+  kind.needs_times = true;
+  return kind;
+}
+
+policy_kind by_time() {
+  policy_kind kind =
+      simple("shortest_first", "The stage with the shortest expected time (SPT), whatever its frame.",
+             "Smith 1956, https://doi.org/10.1002/nav.3800030106",
+             [](const ready_job& job) { return policy_rank{job.stage.expected}; });
+  kind.needs_times = true;
+  return kind;
+}
+
+policy_kind at_random() {
+  policy_kind kind{.name = "random",
+                   .description = "A random order of stages, as a baseline.",
+                   .source = "Adam, Chandy and Dickson 1974, "
+                             "https://doi.org/10.1145/361604.361619"};
+  kind.uses_priorities = false;
+  kind.parameters = {{.name = "seed",
+                      .type = parameter_type::integer,
+                      .help = "Seed of the order; the run's seed when left out.",
+                      .minimum = 0}};
+  kind.make = [](const arguments& given, std::span<const policy_stage> /*stages*/,
+                 std::uint64_t seed) {
+    return std::make_unique<random_policy>(
+        given.has("seed") ? static_cast<std::uint64_t>(given.integer("seed")) : seed);
+  };
+  return kind;
+}
+
+}  // namespace
+
+const std::vector<policy_kind>& builtin_policies() {
+  static const std::vector<policy_kind> all = {
+      simple(std::string(default_policy),
+             "The frame that was due first; within it, planned order.",
+             "Conway, Maxwell and Miller 1967, Theory of Scheduling, on first come, first served",
+             [](const ready_job& job) { return policy_rank{job.due}; }),
+      simple("fifo", "The stage that became ready first.",
+             "Conway, Maxwell and Miller 1967, Theory of Scheduling",
+             [](const ready_job& job) {
+               return policy_rank{static_cast<std::int64_t>(job.order)};
+             }),
+      simple("declared", "The stage that the pipeline declares first, whatever its frame.",
+             "Graham 1966, https://doi.org/10.1002/j.1538-7305.1966.tb01709.x",
+             [](const ready_job& job) { return policy_rank{job.stage.position}; }),
+      by_priority(),
+      by_deadline(),
+      by_slack(),
+      by_path(),
+      by_time(),
+      at_random()};
+  return all;
+}
+
+}  // namespace graphline

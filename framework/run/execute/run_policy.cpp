@@ -1,0 +1,103 @@
+#include "framework/run/execute/run_policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "framework/base/error.hpp"
+#include "framework/base/units.hpp"
+
+namespace graphline {
+namespace {
+
+constexpr nanoseconds longest_hold = 1'000'000'000;
+
+/// Adds a pipeline's stages. Fills paths and latest starts from the last stage to the first.
+void add_stages(const scheduled_pipeline& of, std::vector<policy_stage>& to) {
+  const plan& p = *of.planned;
+  const std::size_t first = to.size();
+  for (std::size_t s = 0; s < p.stages.size(); ++s) {
+    const planned_stage& stage = p.stages[s];
+    policy_stage view{.pipeline = p.pipeline, .name = stage.name, .on = stage.on};
+    view.priority = stage.level;
+    view.position = static_cast<std::uint32_t>(s);
+    if (const auto deadline = stage.deadline ? stage.deadline : p.run.deadline) {
+      view.deadline = *deadline;
+    }
+    if (p.run.rate) view.period = static_cast<nanoseconds>(1e9 / *p.run.rate);
+    if (!of.expected.empty()) view.expected = of.expected[s];
+    to.push_back(view);
+  }
+  for (std::size_t s = p.stages.size(); s-- > 0;) {
+    policy_stage& view = to[first + s];
+    nanoseconds latest_end = view.deadline;
+    for (const std::size_t f : p.stages[s].followers) {
+      view.path = std::max(view.path, to[first + f].path);
+      latest_end = std::min(latest_end, to[first + f].latest_start);
+    }
+    view.path += view.expected;
+    if (latest_end != policy_stage::never) view.latest_start = latest_end - view.expected;
+  }
+}
+
+}  // namespace
+
+pipeline_policy::pipeline_policy(const scheduling_policy& rule, const plan& p,
+                                 std::span<const policy_stage> stages)
+    : rule_(rule), kind_(*p.policy.kind), stages_(stages) {
+  if (kind_.origin.empty()) return;
+  for (const planned_stage& stage : p.stages) {
+    labels_.push_back(stage_label_of(stage.name, "policy " + kind_.name, kind_.origin));
+  }
+}
+
+nanoseconds pipeline_policy::hold_until(std::uint32_t stage, std::int64_t frame, nanoseconds due,
+                                        nanoseconds now, nanoseconds since) const {
+  const ready_job job{stages_[stage], frame, due};
+  const auto call = [&] { return rule_.hold_until(job, now); };
+  const nanoseconds until = [&] {
+    if (labels_.empty()) return call();
+    const stage_scope scope({labels_[stage], frame});
+    return call();
+  }();
+  if (until <= now || until - since <= longest_hold) return until;
+  throw run_error(fmt::format("policy '{}' holds the stage back for {}; the limit is {}",
+                              kind_.name, format_duration(static_cast<double>(until - since)),
+                              format_duration(static_cast<double>(longest_hold))));
+}
+
+run_policy::run_policy(const planned_policy& what, std::uint64_t seed,
+                       const std::vector<scheduled_pipeline>& pipelines) {
+  for (const scheduled_pipeline& of : pipelines) add_stages(of, stages_);
+  try {
+    rule_ = what.kind->make(what.arguments, stages_, seed);
+  } catch (...) {
+    throw run_error(fmt::format("policy '{}': {}", what.kind->name, reason_of_caught()));
+  }
+  if (rule_ == nullptr) {
+    throw run_error(fmt::format("policy '{}': its 'make' returned nothing", what.kind->name));
+  }
+  std::span<const policy_stage> rest = stages_;
+  for (const scheduled_pipeline& of : pipelines) {
+    const std::size_t count = of.planned->stages.size();
+    pipelines_.emplace_back(*rule_, *of.planned, rest.first(count));
+    rest = rest.subspan(count);
+  }
+}
+
+std::vector<nanoseconds> median_times(const run_record& record) {
+  std::vector<nanoseconds> medians;
+  for (const stage_record& stage : record.stages) {
+    const auto all = stage.on == side::cpu ? lengths(stage.cpu) : device_times(stage);
+    std::vector<nanoseconds> times;
+    for (std::size_t frame = 0; frame < all.size(); ++frame) {
+      if (ran(stage, frame)) times.push_back(all[frame]);
+    }
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    if (!times.empty()) std::nth_element(times.begin(), middle, times.end());
+    medians.push_back(times.empty() ? 0 : *middle);
+  }
+  return medians;
+}
+
+}  // namespace graphline
