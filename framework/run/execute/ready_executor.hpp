@@ -110,8 +110,9 @@ class ready_executor final : public executor {
     ready_executor* executor;
     void operator()(turn& own) const {
       executor->state_.acquire();
-      const chosen_stage chosen = executor->queue_.pop();
-      if (executor->held_back(chosen.first) || executor->execute_chosen(chosen, own)) {
+      ready_stage oldest;
+      const ready_stage first = executor->queue_.pop(oldest);
+      if (executor->held_back(first) || executor->execute(first, oldest, own)) {
         executor->finish(own);
       }
     }
@@ -250,17 +251,19 @@ class ready_executor final : public executor {
   /// Moves stages from the window into a turn, as far as both have room.
   void admit(turn& into) {
     while (into.device_count < turn::room) {
-      const auto chosen = window_->take();
-      if (!chosen) return;
-      note_choice(*chosen);
-      into.device_stages[into.device_count++] = chosen->first;
+      ready_stage oldest;
+      const auto first = window_->take(oldest);
+      if (!first) return;
+      note_choice(*first, oldest);
+      into.device_stages[into.device_count++] = *first;
     }
   }
 
   /// Executes the stages in a worker's or watcher's turn, then ends the turn.
   void finish(turn& own) {
-    for (chosen_stage next; take(own, next);) {
-      if (!execute_chosen(next, own)) return;
+    ready_stage oldest;
+    for (ready_stage next; take(own, next, oldest);) {
+      if (!execute(next, oldest, own)) return;
     }
     host_.over(own);
     state_.finish_pending();
@@ -268,30 +271,31 @@ class ready_executor final : public executor {
 
   /// Executes the stages in the driver's turn.
   void drain(turn& own) {
-    for (chosen_stage next; take(own, next);) execute_chosen(next, own);
+    ready_stage oldest;
+    for (ready_stage next; take(own, next, oldest);) execute(next, oldest, own);
   }
 
   /// Takes the next stage of a turn that is not held back; returns false if there is none.
-  bool take(turn& own, chosen_stage& next) {
+  bool take(turn& own, ready_stage& next, ready_stage& oldest) {
     do {
       if (own.device_count > 0) {
-        next = first_device_stage(own);
+        next = first_device_stage(own, oldest);
       } else if (own.cpu_stage) {
-        next = queue_.exchange(*own.cpu_stage);
+        next = queue_.exchange(*own.cpu_stage, oldest);
         own.cpu_stage.reset();
       } else {
         return false;
       }
-    } while (held_back(next.first));
+    } while (held_back(next));
     return true;
   }
 
   // Kept out of line so that its callers are inlined.
-  [[gnu::noinline]] static chosen_stage first_device_stage(turn& own) noexcept {
+  [[gnu::noinline]] static ready_stage first_device_stage(turn& own, ready_stage& oldest) noexcept {
     const auto all = std::span(own.device_stages).first(own.device_count);
-    const ready_stage oldest = *std::ranges::min_element(all, is_older);
+    oldest = *std::ranges::min_element(all, is_older);
     std::swap(*std::ranges::min_element(all), all.back());
-    return {own.device_stages[--own.device_count], oldest};
+    return own.device_stages[--own.device_count];
   }
 
   /// Returns true if the policy holds the stage back, or failed; the host then has the stage.
@@ -335,14 +339,15 @@ class ready_executor final : public executor {
   }
 
   /// Records that the policy preferred a stage to the oldest.
-  void note_choice(const chosen_stage& chosen) {
-    if (!causes_ || chosen.oldest == chosen.first) return;
-    runner_->into().preferred(chosen.first.stage, chosen.first.frame, chosen.oldest.stage);
+  void note_choice(const ready_stage& first, const ready_stage& oldest) {
+    if (!causes_ || oldest == first) return;
+    runner_->into().preferred(first.stage, first.frame, oldest.stage);
   }
 
-  bool execute_chosen(const chosen_stage& chosen, turn& own) {
-    if (policy_ != nullptr) note_choice(chosen);
-    return execute(chosen.first, own);
+  /// Executes a stage that was chosen although `oldest` was ready.
+  bool execute(const ready_stage& first, const ready_stage& oldest, turn& own) {
+    if (policy_ != nullptr) note_choice(first, oldest);
+    return execute(first, own);
   }
 
   /// Executes a stage. Returns false if it is not done yet; the host then continues the turn later.

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "framework/stage/policy.hpp"
@@ -65,12 +66,6 @@ class brief_lock {
   std::atomic_flag held_;
 };
 
-/// A ready stage that goes first, and the one that would go first without a policy.
-struct chosen_stage {
-  ready_stage first;
-  ready_stage oldest;
-};
-
 /// Heap of ready stages. Allocates at construction only.
 class ready_heap {
  public:
@@ -92,6 +87,15 @@ class ready_heap {
     std::ranges::pop_heap(stages_, std::greater{});
     const ready_stage least = stages_.back();
     stages_.pop_back();
+    return least;
+  }
+
+  /// Replaces the first stage, which it returns.
+  /// @pre Not empty.
+  ready_stage exchange(const ready_stage& added) noexcept {
+    std::ranges::pop_heap(stages_, std::greater{});
+    const ready_stage least = std::exchange(stages_.back(), added);
+    std::ranges::push_heap(stages_, std::greater{});
     return least;
   }
 
@@ -118,24 +122,25 @@ class ready_queue {
     count_.store(waiting_.size(), std::memory_order_relaxed);
   }
 
+  // With ranks, both functions also set `oldest` to the stage that would go first without them.
+
   /// @pre Not empty.
-  chosen_stage pop() {
+  ready_stage pop(ready_stage& oldest) {
     const std::lock_guard held(lock_);
-    const ready_stage oldest = ranked_ ? waiting_.oldest() : waiting_.first();
-    const chosen_stage chosen{waiting_.pop(), oldest};
+    if (ranked_) oldest = waiting_.oldest();
+    const ready_stage first = waiting_.pop();
     count_.store(waiting_.size(), std::memory_order_relaxed);
-    return chosen;
+    return first;
   }
 
-  /// Chooses among `own` and the queue; the others stay queued.
-  chosen_stage exchange(const ready_stage& own) {
-    if (count_.load(std::memory_order_relaxed) == 0) return {own, own};
+  /// Returns the first stage of `own` and the queue; the others stay queued.
+  ready_stage exchange(const ready_stage& own, ready_stage& oldest) {
+    if (ranked_) oldest = own;
+    if (count_.load(std::memory_order_relaxed) == 0) return own;
     const std::lock_guard held(lock_);
-    if (waiting_.empty()) return {own, own};
-    if (!ranked_ && own < waiting_.first()) return {own, own};
-    waiting_.push(own);
-    const ready_stage oldest = ranked_ ? waiting_.oldest() : waiting_.first();
-    return {waiting_.pop(), oldest};
+    if (waiting_.empty()) return own;
+    if (ranked_) oldest = std::min(own, waiting_.oldest(), is_older);
+    return own < waiting_.first() ? own : waiting_.exchange(own);
   }
 
  private:
@@ -161,13 +166,14 @@ class device_window {
     waiting_.push(s);
   }
 
-  /// Takes the stage that goes first and counts it as issued; empty if none may be issued.
-  std::optional<chosen_stage> take() {
+  /// Takes the stage that goes first and counts it as issued; empty if none may be issued. Sets
+  /// `oldest` to the stage that would go first without ranks.
+  std::optional<ready_stage> take(ready_stage& oldest) {
     const std::lock_guard held(lock_);
     if (waiting_.empty() || issued_ == size_) return std::nullopt;
     ++issued_;
-    const ready_stage oldest = waiting_.oldest();
-    return chosen_stage{waiting_.pop(), oldest};
+    oldest = waiting_.oldest();
+    return waiting_.pop();
   }
 
   void completed() {
