@@ -36,10 +36,10 @@ struct pipeline_file {
 /// A pipeline with the assignments of a configuration or member, and the resulting plan.
 struct experiment_unit {
   const pipeline_file* file = nullptr;
-  std::size_t index = 0;                        ///< index of the configuration or member
-  std::vector<const assignment*> settings;      ///< a later one wins
-  std::vector<const assignment*> parameters;    ///< a later one wins
-  std::optional<int> priority;  ///< level of all stages of the plan
+  std::size_t index = 0;                      ///< index of the configuration or member
+  std::vector<const assignment*> settings;    ///< a later one wins
+  std::vector<const assignment*> parameters;  ///< a later one wins
+  std::optional<int> priority;                ///< level of all stages of the plan
   bool without_priorities = false;
 
   plan planned;

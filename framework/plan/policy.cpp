@@ -86,8 +86,8 @@ void resolve_policy(draft& d) {
     return;
   }
   diagnostics found;
-  auto bound = bind_arguments(kind->parameters, written->parameters, "policy " + kind->name, {}, "",
-                              found);
+  auto bound =
+      bind_arguments(kind->parameters, written->parameters, "policy " + kind->name, {}, "", found);
   for (const diagnostic& each : found.all()) d.out.error(where, each.message);
   if (found.has_errors() || !has_workers(d.spec.run)) return;
   check_needs(d, *kind, where);

@@ -42,9 +42,9 @@ struct configuration_spec {
 /// One of several pipelines that run at the same time.
 struct member_spec {
   named name;
-  named pipeline;                               ///< path as written
+  named pipeline;               ///< path as written
   std::optional<int> priority;  ///< level of all stages and streams; if unset, from the file
-  std::vector<assignment> run;                  ///< run settings
+  std::vector<assignment> run;  ///< run settings
   std::vector<assignment> params;
 };
 

@@ -37,8 +37,8 @@ struct settings {
   std::int64_t workers = 0;    ///< threads for CPU stages with `overlap`; 0 for one per free core
   std::string policy = "oldest_frame";  ///< name, or YAML mapping from it to parameters
   std::int64_t window = 0;              ///< maximum number of device stages issued and not complete
-  std::int64_t frames = 45;    ///< measured frames
-  std::int64_t warmup = 5;     ///< frames before the measured frames; not reported
+  std::int64_t frames = 45;             ///< measured frames
+  std::int64_t warmup = 5;              ///< frames before the measured frames; not reported
   std::optional<nanoseconds> max_time;  ///< no measured frame begins after this time
   std::uint64_t seed = 1;               ///< seed of weights, inputs, random stages and arrivals
   std::int64_t threads = 0;             ///< threads of the `host` device; 0 for half the cores
@@ -105,9 +105,9 @@ struct stage_spec {
   named when = {};                ///< tensor whose zero skips the stage; if empty, it always runs
   std::vector<named> otherwise = {};        ///< tensors that replace skipped ones
   std::vector<named> otherwise_reads = {};  ///< the skipped ones; if empty, the only one of `reads`
-  int priority = 0;                          ///< level, of the stream and for policies
+  int priority = 0;                         ///< level, of the stream and for policies
   std::optional<nanoseconds> deadline = {};  ///< after the frame's due time; for policies
-  node parameters = node::mapping({});  ///< all other keys
+  node parameters = node::mapping({});       ///< all other keys
 };
 
 /// A declared pipeline after parameter substitution, with source places.

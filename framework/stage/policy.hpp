@@ -74,10 +74,10 @@ class scheduling_policy {
 /// A kind of policy, named by the setting `policy`.
 struct policy_kind {
   std::string name;
-  std::string description;  ///< one sentence, for `graphline policies`
-  std::string source;       ///< in the literature; empty for a plug-in's own
+  std::string description = {};  ///< one sentence, for `graphline policies`
+  std::string source = {};       ///< in the literature; empty for a plug-in's own
   std::vector<parameter> parameters = {};
-  bool needs_times = false;     ///< needs expected times of stages
+  bool needs_times = false;  ///< needs expected times of stages
   bool uses_priorities = true;
   bool needs_deadline = false;  ///< needs a deadline of each frame or of a stage
   bool holds = false;           ///< has `hold_until`

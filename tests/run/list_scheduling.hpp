@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,6 +41,13 @@ struct drawn_run {
   std::size_t workers = 1;
   int operations_at_once = 1;
   of_frames<nanoseconds> times;
+
+  // Of a policy.
+  std::vector<nanoseconds> expected = {};  ///< times of stages
+  /// What goes first of what is ready; the frame was due at `due`.
+  std::function<std::pair<nanoseconds, nanoseconds>(std::size_t frame, std::size_t stage,
+                                                    nanoseconds due)>
+      rank = {};
 };
 
 inline constexpr std::size_t streams = 3;  // one of each priority, so that no two have the same
@@ -120,7 +130,7 @@ class list_scheduling {
   /// All that happens at this moment.
   void settle() {
     // The device chooses once nothing else happens any more.
-    while (begin_frame() || take_up() || end_frame() || start_on_device()) {
+    while (begin_frame() || end_frame() || take_up() || start_on_device()) {
     }
   }
 
@@ -169,24 +179,34 @@ class list_scheduling {
     return true;
   }
 
-  /// The oldest frame's first stage in the order of the plan; device stages before those of the
-  /// CPU.
+  /// The oldest frame's first stage in the order of the plan, or what the rank says; device stages
+  /// before those of the CPU, and with a window copies before other device stages.
   bool take_up_least() {
     for (const bool cpu : {false, true}) {
+      if (cpu && cores_ == 0) return false;
+      using place = std::tuple<bool, std::pair<nanoseconds, nanoseconds>, std::size_t, std::size_t>;
+      std::optional<place> least;
       for (std::size_t f = ended_; f < begun_; ++f) {
         for (std::size_t s = 0; s < count_; ++s) {
           if (on_cpu(s) != cpu || at(f, s).issued || !is_ready(f, s)) continue;
-          if (!cpu) {
-            issue(f, s);
-            return true;
-          }
-          if (cores_ == 0) return false;
-          start_on_core(f, s);
-          return true;
+          if (!cpu && !has_room(s)) continue;
+          const auto rank = run_.rank ? run_.rank(f, s, result_.frames[f].begin)
+                                      : std::pair<nanoseconds, nanoseconds>();
+          const place here{plan_.run.window > 0 && !plan_.stages[s].inserted, rank, f, s};
+          least = std::min(least.value_or(here), here);
         }
       }
+      if (!least) continue;
+      const auto [last, rank, f, s] = *least;
+      cpu ? start_on_core(f, s) : issue(f, s);
+      return true;
     }
     return false;
+  }
+
+  /// Copies do not count in the window.
+  bool has_room(std::size_t s) const {
+    return plan_.run.window == 0 || plan_.stages[s].inserted || in_window_ < plan_.run.window;
   }
 
   bool is_ready(std::size_t f, std::size_t s) {
@@ -200,6 +220,7 @@ class list_scheduling {
 
   void issue(std::size_t f, std::size_t s) {
     at(f, s).issued = at(f, s).returned = true;
+    if (!plan_.stages[s].inserted) ++in_window_;
     queues_[plan_.stages[s].stream].push_back({f, s});
   }
 
@@ -246,6 +267,7 @@ class list_scheduling {
     } else {
       queues_[plan_.stages[s].stream].pop_front();
       device_busy_ = false;
+      if (!plan_.stages[s].inserted) --in_window_;
     }
   }
 
@@ -255,6 +277,7 @@ class list_scheduling {
   of_frames<state> states_;
   std::size_t cores_;
   bool device_busy_ = false;
+  std::int64_t in_window_ = 0;
   std::map<std::size_t, std::deque<std::pair<std::size_t, std::size_t>>> queues_;
   std::vector<running> running_;
   nanoseconds now_ = 0;

@@ -18,39 +18,6 @@ namespace {
 
 using namespace testing_plans;
 
-template <template <class> class Executor>
-outcome executed(const drawn_run& run, const overheads& of = {}) {
-  const virtual_run made = run_in_virtual_time<Executor>(run, of);
-  EXPECT_EQ(made.result.completed, std::ssize(run.times));
-  EXPECT_EQ(made.result.failure, std::nullopt);
-  outcome seen;
-  seen.stages.resize(run.times.size());
-  for (std::size_t f = 0; f < run.times.size(); ++f) {
-    seen.frames.push_back({made.record.frames[f].begin, made.record.frames[f].end});
-    for (const auto& stage : made.record.stages) {
-      const bool on_cpu = stage.on == side::cpu;
-      seen.stages[f].push_back(on_cpu ? span{stage.cpu[f].begin, stage.cpu[f].end}
-                                      : span{0, stage.device[f].end});
-    }
-  }
-  return seen;
-}
-
-template <template <class> class Executor, class Rules = list_scheduling>
-void expect_same(const drawn_run& run, std::uint64_t seed) {
-  const outcome expected = Rules(run).carry_out();
-  const outcome seen = executed<Executor>(run);
-  for (std::size_t f = 0; f < run.times.size(); ++f) {
-    for (std::size_t s = 0; s < run.planned.stages.size(); ++s) {
-      ASSERT_EQ(seen.stages[f][s], expected.stages[f][s])
-          << "seed " << seed << " frame " << f << " stage " << s << ": " << seen.stages[f][s].begin
-          << " to " << seen.stages[f][s].end << ", not " << expected.stages[f][s].begin << " to "
-          << expected.stages[f][s].end;
-    }
-    ASSERT_EQ(seen.frames[f], expected.frames[f]) << "seed " << seed << " frame " << f;
-  }
-}
-
 TEST(virtual_host, runs_overlap_as_list_scheduling_says_to_the_nanosecond) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     for (const std::size_t in_flight : {1, 2, 4}) {

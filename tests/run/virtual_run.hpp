@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gmock/gmock.h>
+
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -10,6 +12,7 @@
 #include "framework/base/error.hpp"
 #include "framework/device/model/model_device.hpp"
 #include "framework/run/execute/executor.hpp"
+#include "framework/run/execute/run_policy.hpp"
 #include "framework/run/execute/virtual_host.hpp"
 #include "tests/run/list_scheduling.hpp"
 
@@ -137,6 +140,12 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
     due.emplace(arrival_times(how.arrival, *how.rate, frames, 0), frames, queue_policy::block);
     all.schedule = &*due;
   }
+  std::optional<run_policy> scheduled;
+  if (run.planned.policy.kind != nullptr) {
+    scheduled.emplace(run.planned.policy, 1,
+                      std::vector{scheduled_pipeline{&pipeline.planned(), run.expected}});
+    all.policy = &scheduled->of(0);
+  }
   virtual_run made{executor.run(all), {}};
   std::move(kept).move_into(made.record, made.result.completed);
   made.record.pipeline = run.planned.pipeline;
@@ -144,6 +153,40 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
   made.record.device = on->properties();
   made.record.cpu_cores = static_cast<int>(run.workers);
   return made;
+}
+
+/// When stages and frames of a run began and ended.
+template <template <class> class Executor>
+outcome executed(const drawn_run& run, const overheads& of = {}) {
+  const virtual_run made = run_in_virtual_time<Executor>(run, of);
+  EXPECT_EQ(made.result.completed, std::ssize(run.times));
+  EXPECT_EQ(made.result.failure, std::nullopt);
+  outcome seen;
+  seen.stages.resize(run.times.size());
+  for (std::size_t f = 0; f < run.times.size(); ++f) {
+    seen.frames.push_back({made.record.frames[f].begin, made.record.frames[f].end});
+    for (const auto& stage : made.record.stages) {
+      const bool on_cpu = stage.on == side::cpu;
+      seen.stages[f].push_back(on_cpu ? span{stage.cpu[f].begin, stage.cpu[f].end}
+                                      : span{0, stage.device[f].end});
+    }
+  }
+  return seen;
+}
+
+template <template <class> class Executor, class Rules = list_scheduling>
+void expect_same(const drawn_run& run, std::uint64_t seed) {
+  const outcome expected = Rules(run).carry_out();
+  const outcome seen = executed<Executor>(run);
+  for (std::size_t f = 0; f < run.times.size(); ++f) {
+    for (std::size_t s = 0; s < run.planned.stages.size(); ++s) {
+      ASSERT_EQ(seen.stages[f][s], expected.stages[f][s])
+          << "seed " << seed << " frame " << f << " stage " << s << ": " << seen.stages[f][s].begin
+          << " to " << seen.stages[f][s].end << ", not " << expected.stages[f][s].begin << " to "
+          << expected.stages[f][s].end;
+    }
+    ASSERT_EQ(seen.frames[f], expected.frames[f]) << "seed " << seed << " frame " << f;
+  }
 }
 
 }  // namespace graphline::testing_plans

@@ -31,8 +31,7 @@ class random_policy final : public scheduling_policy {
   policy_rank rank(const ready_job& job) const override {
     const std::uint64_t of_stage =
         mix_seed(seed_ ^ seed_from(job.stage.pipeline), job.stage.position);
-    return {std::bit_cast<std::int64_t>(
-        mix_seed(of_stage, static_cast<std::uint64_t>(job.frame)))};
+    return {std::bit_cast<std::int64_t>(mix_seed(of_stage, static_cast<std::uint64_t>(job.frame)))};
   }
 
  private:
@@ -41,9 +40,8 @@ class random_policy final : public scheduling_policy {
 
 policy_kind simple(std::string name, std::string description, std::string source,
                    rank_function rank) {
-  policy_kind kind{.name = std::move(name),
-                   .description = std::move(description),
-                   .source = std::move(source)};
+  policy_kind kind{
+      .name = std::move(name), .description = std::move(description), .source = std::move(source)};
   kind.uses_priorities = false;
   kind.make = [rank](const arguments& /*given*/, std::span<const policy_stage> /*stages*/,
                      std::uint64_t /*seed*/) { return std::make_unique<simple_policy>(rank); };
@@ -51,21 +49,21 @@ policy_kind simple(std::string name, std::string description, std::string source
 }
 
 policy_kind by_priority() {
-  policy_kind kind = simple(
-      "fixed_priority", "The stage of the highest 'priority', whatever its frame.",
-      "Liu and Layland 1973, https://doi.org/10.1145/321738.321743",
-      [](const ready_job& job) { return policy_rank{-std::int64_t{job.stage.priority}}; });
+  policy_kind kind =
+      simple("fixed_priority", "The stage of the highest 'priority', whatever its frame.",
+             "Liu and Layland 1973, https://doi.org/10.1145/321738.321743",
+             [](const ready_job& job) { return policy_rank{-std::int64_t{job.stage.priority}}; });
   kind.uses_priorities = true;
   return kind;
 }
 
 policy_kind by_deadline() {
-  policy_kind kind = simple(
-      "deadline",
-      "The stage with the earliest absolute deadline (EDF): the frame's due time plus the "
-      "'deadline' of the stage or, without one, of the run.",
-      "Liu and Layland 1973, https://doi.org/10.1145/321738.321743",
-      [](const ready_job& job) { return policy_rank{job.due + job.stage.deadline}; });
+  policy_kind kind =
+      simple("deadline",
+             "The stage with the earliest absolute deadline (EDF): the frame's due time plus the "
+             "'deadline' of the stage or, without one, of the run.",
+             "Liu and Layland 1973, https://doi.org/10.1145/321738.321743",
+             [](const ready_job& job) { return policy_rank{job.due + job.stage.deadline}; });
   kind.needs_deadline = true;
   return kind;
 }
@@ -88,16 +86,18 @@ policy_kind by_path() {
       "The oldest frame; within it, the stage with the longest path of expected times to the end "
       "of the frame (HLFET).",
       "Adam, Chandy and Dickson 1974, https://doi.org/10.1145/361604.361619",
-      [](const ready_job& job) { return policy_rank{job.due, -job.stage.path}; });
+      [](const ready_job& job) {
+        return policy_rank{job.due, -job.stage.path};
+      });
   kind.needs_times = true;
   return kind;
 }
 
 policy_kind by_time() {
-  policy_kind kind =
-      simple("shortest_first", "The stage with the shortest expected time (SPT), whatever its frame.",
-             "Smith 1956, https://doi.org/10.1002/nav.3800030106",
-             [](const ready_job& job) { return policy_rank{job.stage.expected}; });
+  policy_kind kind = simple("shortest_first",
+                            "The stage with the shortest expected time (SPT), whatever its frame.",
+                            "Smith 1956, https://doi.org/10.1002/nav.3800030106",
+                            [](const ready_job& job) { return policy_rank{job.stage.expected}; });
   kind.needs_times = true;
   return kind;
 }
@@ -105,8 +105,9 @@ policy_kind by_time() {
 policy_kind at_random() {
   policy_kind kind{.name = "random",
                    .description = "A random order of stages, as a baseline.",
-                   .source = "Adam, Chandy and Dickson 1974, "
-                             "https://doi.org/10.1145/361604.361619"};
+                   .source =
+                       "Adam, Chandy and Dickson 1974, "
+                       "https://doi.org/10.1145/361604.361619"};
   kind.uses_priorities = false;
   kind.parameters = {{.name = "seed",
                       .type = parameter_type::integer,
@@ -124,15 +125,13 @@ policy_kind at_random() {
 
 const std::vector<policy_kind>& builtin_policies() {
   static const std::vector<policy_kind> all = {
-      simple(std::string(default_policy),
-             "The frame that was due first; within it, planned order.",
+      simple(std::string(default_policy), "The frame that was due first; within it, planned order.",
              "Conway, Maxwell and Miller 1967, Theory of Scheduling, on first come, first served",
              [](const ready_job& job) { return policy_rank{job.due}; }),
-      simple("fifo", "The stage that became ready first.",
-             "Conway, Maxwell and Miller 1967, Theory of Scheduling",
-             [](const ready_job& job) {
-               return policy_rank{static_cast<std::int64_t>(job.order)};
-             }),
+      simple(
+          "fifo", "The stage that became ready first.",
+          "Conway, Maxwell and Miller 1967, Theory of Scheduling",
+          [](const ready_job& job) { return policy_rank{static_cast<std::int64_t>(job.order)}; }),
       simple("declared", "The stage that the pipeline declares first, whatever its frame.",
              "Graham 1966, https://doi.org/10.1002/j.1538-7305.1966.tb01709.x",
              [](const ready_job& job) { return policy_rank{job.stage.position}; }),

@@ -89,8 +89,8 @@ class ready_executor final : public executor {
     } else {
       for (std::uint32_t slot = 0; slot < live_.size(); ++slot) {
         begin_next(slot, slot, first);
-        drain(first);
       }
+      drain(first);
     }
     state_.finish_pending();
     phase_result result = state_.wait_for_end(meter);
@@ -227,7 +227,6 @@ class ready_executor final : public executor {
     const bool on_cpu = on_cpu_[r.stage] != 0;
     if (window_ && counts_in_window(r.stage)) {
       window_->push(r);
-      admit(into);
     } else if (!on_cpu && into.device_count < turn::room) {
       into.device_stages[into.device_count++] = r;
     } else if (on_cpu && into.whose == turn::of::worker && !into.cpu_stage) {
@@ -248,17 +247,6 @@ class ready_executor final : public executor {
     return in_window(pipeline_.planned().stages[stage]);
   }
 
-  /// Moves stages from the window into a turn, as far as both have room.
-  void admit(turn& into) {
-    while (into.device_count < turn::room) {
-      ready_stage oldest;
-      const auto first = window_->take(oldest);
-      if (!first) return;
-      note_choice(*first, oldest);
-      into.device_stages[into.device_count++] = *first;
-    }
-  }
-
   /// Executes the stages in a worker's or watcher's turn, then ends the turn.
   void finish(turn& own) {
     ready_stage oldest;
@@ -275,11 +263,13 @@ class ready_executor final : public executor {
     for (ready_stage next; take(own, next, oldest);) execute(next, oldest, own);
   }
 
-  /// Takes the next stage of a turn that is not held back; returns false if there is none.
+  /// Takes the next stage of a turn or of the window that is not held back; returns false if there
+  /// is none.
   bool take(turn& own, ready_stage& next, ready_stage& oldest) {
     do {
       if (own.device_count > 0) {
         next = first_device_stage(own, oldest);
+      } else if (window_ && window_->take(next, oldest)) {
       } else if (own.cpu_stage) {
         next = queue_.exchange(*own.cpu_stage, oldest);
         own.cpu_stage.reset();
@@ -438,7 +428,6 @@ class ready_executor final : public executor {
     if (causes_) runner_->into().seen(stage, frame.index, host_.now());
     if (window_ && counts_in_window(stage)) {
       window_->completed();
-      admit(own);
     }
     if (progress_.completed(slot, stage, collecting(frame.index, slot, own))) {
       end_frame(slot, stage, own);

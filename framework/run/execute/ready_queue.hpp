@@ -75,7 +75,9 @@ class ready_heap {
   bool empty() const noexcept { return stages_.empty(); }
   std::size_t size() const noexcept { return stages_.size(); }
   const ready_stage& first() const noexcept { return stages_.front(); }
-  const ready_stage& oldest() const noexcept { return *std::ranges::min_element(stages_, is_older); }
+  const ready_stage& oldest() const noexcept {
+    return *std::ranges::min_element(stages_, is_older);
+  }
 
   void push(const ready_stage& s) {
     stages_.push_back(s);
@@ -166,14 +168,15 @@ class device_window {
     waiting_.push(s);
   }
 
-  /// Takes the stage that goes first and counts it as issued; empty if none may be issued. Sets
-  /// `oldest` to the stage that would go first without ranks.
-  std::optional<ready_stage> take(ready_stage& oldest) {
+  /// Takes the stage that goes first and counts it as issued; returns false if none may be issued.
+  /// Sets `oldest` to the stage that would go first without ranks.
+  bool take(ready_stage& first, ready_stage& oldest) {
     const std::lock_guard held(lock_);
-    if (waiting_.empty() || issued_ == size_) return std::nullopt;
+    if (waiting_.empty() || issued_ == size_) return false;
     ++issued_;
     oldest = waiting_.oldest();
-    return waiting_.pop();
+    first = waiting_.pop();
+    return true;
   }
 
   void completed() {

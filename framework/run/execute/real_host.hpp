@@ -118,11 +118,11 @@ class real_host {
   using due_function = std::function<void(turn& own, std::uint64_t token)>;
 
   void start_timer(const due_function& due) {
-    timer_ = std::make_unique<task_timer>(
-        places_.size() * pipeline_.slots().size(), [due](std::uint64_t token) {
-          turn own(turn::of::timer);
-          due(own, token);
-        });
+    timer_ = std::make_unique<task_timer>(places_.size() * pipeline_.slots().size(),
+                                          [due](std::uint64_t token) {
+                                            turn own(turn::of::timer);
+                                            due(own, token);
+                                          });
   }
 
   void post_at(nanoseconds when, std::uint64_t token) { timer_->at(when, token); }

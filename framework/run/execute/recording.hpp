@@ -76,8 +76,7 @@ class recording {
   /// of an older frame.
   void preferred(std::size_t stage, std::int64_t frame, std::size_t to) noexcept {
     if (keeps_choices_) {
-      stages_[stage].preferred[static_cast<std::size_t>(frame)] =
-          static_cast<std::int32_t>(to) + 1;
+      stages_[stage].preferred[static_cast<std::size_t>(frame)] = static_cast<std::int32_t>(to) + 1;
     }
   }
   void ended_by(std::int64_t frame, std::size_t stage) noexcept {
