@@ -65,7 +65,7 @@ constexpr number_range cause_below(std::size_t end) {
   return {-2, static_cast<double>(end) - 1, "-2, -1 or an index below {}"};
 }
 constexpr number_range preferred_below(std::size_t stages) {
-  return {0, static_cast<double>(stages), "0, or an index below {} plus 1"};
+  return {-1, static_cast<double>(stages), "-1, 0, or an index below {} plus 1"};
 }
 
 template <class T, class Record>

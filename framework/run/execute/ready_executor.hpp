@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -40,30 +42,44 @@ template <class Host>
 class ready_executor final : public executor {
  public:
   template <class... World>
+    requires(!std::same_as<std::remove_cvref_t<World>, shared_resources<Host>> && ...)
   explicit ready_executor(prepared_pipeline& pipeline, World&&... world)
+      : ready_executor(pipeline, shared_resources<Host>{}, std::forward<World>(world)...) {}
+
+  /// @param share Resources that outlive no running phase of the pipelines that share them.
+  template <class... World>
+  ready_executor(prepared_pipeline& pipeline, const shared_resources<Host>& share, World&&... world)
       : pipeline_(pipeline),
+        number_(share.pipeline),
+        shares_(share.cpu != nullptr || share.device != nullptr),
         progress_(pipeline.planned(), pipeline.slots().size()),
         live_(pipeline.slots().size()),
-        queue_(pipeline.planned().stages.size() * live_.size()),
         state_(host_),
         host_(pipeline, std::forward<World>(world)...) {
     const plan& p = pipeline.planned();
     for (const auto& stage : p.stages) {
       on_cpu_.push_back(stage.on == side::cpu ? 1 : 0);
     }
-    if (has_window(p)) {
-      window_.emplace(static_cast<std::size_t>(p.run.window), p.stages.size() * live_.size());
-    }
     const bool holds = p.policy.kind != nullptr && p.policy.kind->holds;
     if (holds) held_.resize(p.stages.size() * live_.size());
-    host_.start_workers([this](turn& own, std::uint64_t token, std::exception_ptr problem) {
-      seen_complete(slot_of(token), stage_of(token), std::move(problem), own);
+    const auto window = has_window(p) ? p.run.window : 0;
+    auto own = std::make_shared<ready_resources<Host>>(window);
+    cpu_ = share.cpu ? share.cpu : own;
+    device_ = share.device ? share.device : own;
+    peers_ = share.cpu ? share.cpu.get() : device_.get();
+    peers_->executors.resize(std::max<std::size_t>(peers_->executors.size(), number_ + 1));
+    peers_->executors[number_] = this;
+    cpu_->queue.reserve(p.stages.size() * live_.size());
+    if (device_->window) device_->window->reserve(p.stages.size() * live_.size());
+    host_.start_workers(cpu_->workers, [this](turn& own_turn, std::uint64_t token,
+                                              std::exception_ptr problem) {
+      seen_complete(slot_of(token), stage_of(token), std::move(problem), own_turn);
     });
     if (holds) {
-      host_.start_timer([this](turn& own, std::uint64_t token) {
+      host_.start_timer([this](turn& own_turn, std::uint64_t token) {
         state_.acquire();
-        put(held_[held_index(slot_of(token), stage_of(token))].ready, own);
-        finish(own);
+        put(held_[held_index(slot_of(token), stage_of(token))].ready, own_turn);
+        finish(own_turn);
       });
     }
   }
@@ -75,9 +91,11 @@ class ready_executor final : public executor {
     causes_ = b.into->keeps_causes();
     state_.begin(b);
     policy_ = b.policy;
-    ready_count_ = 0;
-    queue_.begin(policy_ != nullptr);  // a failed phase may leave entries
-    if (window_) window_->begin();
+    if (!shares_) {  // a failed phase may leave entries
+      cpu_->queue.begin(policy_ != nullptr);
+      cpu_->ready_count = 0;
+      if (device_->window) device_->window->begin();
+    }
     for (held_stage& held : held_) held.since = 0;
     progress_.reset();
     for (auto& slot : live_) slot.busy = false;
@@ -105,16 +123,15 @@ class ready_executor final : public executor {
   }
 
  private:
-  /// A worker's task: runs the first ready stage and its successors.
+  /// A worker's task: runs the first ready stage, perhaps of another pipeline, and its successors.
   struct run_first {
     ready_executor* executor;
     void operator()(turn& own) const {
       executor->state_.acquire();
       ready_stage oldest;
-      const ready_stage first = executor->queue_.pop(oldest);
-      if (executor->held_back(first) || executor->execute(first, oldest, own)) {
-        executor->finish(own);
-      }
+      const ready_stage first = executor->cpu_->queue.pop(oldest);
+      ready_executor& of = executor->owner_of(first);
+      if (of.held_back(first) || of.execute(first, oldest, own, *executor)) executor->finish(own);
     }
   };
 
@@ -193,7 +210,8 @@ class ready_executor final : public executor {
   /// Returns a callback that collects ready stages of this frame and of the next, in another slot.
   auto collecting(std::int64_t frame, std::uint32_t slot, turn& into) {
     return [this, frame, slot, &into](std::uint32_t in_slot, std::uint32_t stage, ready_cause by) {
-      ready_stage ready{{}, in_slot == slot ? frame : frame + 1, stage, in_slot};
+      ready_stage ready{{},      live_[in_slot].due, in_slot == slot ? frame : frame + 1,
+                        stage,   number_,            in_slot};
       if (causes_) runner_->into().caused(stage, ready.frame, recorded(by));
       if (policy_ == nullptr || ranked(ready)) put(ready, into);
     };
@@ -203,8 +221,8 @@ class ready_executor final : public executor {
   bool ranked(ready_stage& ready) {
     const live_slot& live = live_[ready.slot];
     try {
-      ready.rank = policy_->rank(ready.stage, live.frame.number, live.due,
-                                 ready_count_.fetch_add(1, std::memory_order_relaxed));
+      ready.rank = policy_->rank(ready.stage, live.frame.number, ready.due,
+                                 cpu_->ready_count.fetch_add(1, std::memory_order_relaxed));
       return true;
     } catch (...) {
       state_.fail(pipeline_.planned(), ready.stage, live.frame.number);
@@ -225,8 +243,10 @@ class ready_executor final : public executor {
 
   void put(const ready_stage& r, turn& into) {
     const bool on_cpu = on_cpu_[r.stage] != 0;
-    if (window_ && counts_in_window(r.stage)) {
-      window_->push(r);
+    // A stage may wait where other pipelines' turns find it, so it keeps the phase alive itself.
+    if (shares_) state_.add_pending();
+    if (counts_in_window(r.stage)) {
+      device_->window->push(r);
     } else if (!on_cpu && into.device_count < turn::room) {
       into.device_stages[into.device_count++] = r;
     } else if (on_cpu && into.whose == turn::of::worker && !into.cpu_stage) {
@@ -234,24 +254,34 @@ class ready_executor final : public executor {
     } else {
       state_.add_pending();
       try {
-        queue_.push(r);
+        cpu_->queue.push(r);
         host_.post(run_first{this}, into);
       } catch (...) {
         state_.fail(pipeline_.planned(), r.stage, live_[r.slot].frame.number);
         state_.finish_pending();
+        release();
       }
     }
   }
 
+  ready_executor& owner_of(const ready_stage& ready) {
+    return ready.pipeline == number_ ? *this : *peers_->executors[ready.pipeline];
+  }
+
   bool counts_in_window(std::uint32_t stage) const {
-    return in_window(pipeline_.planned().stages[stage]);
+    return device_->window && in_window(pipeline_.planned().stages[stage]);
+  }
+
+  /// A stage has been executed, has failed or is held back.
+  void release() {
+    if (shares_) state_.finish_pending();
   }
 
   /// Executes the stages in a worker's or watcher's turn, then ends the turn.
   void finish(turn& own) {
     ready_stage oldest;
     for (ready_stage next; take(own, next, oldest);) {
-      if (!execute(next, oldest, own)) return;
+      if (!owner_of(next).execute(next, oldest, own, *this)) return;
     }
     host_.over(own);
     state_.finish_pending();
@@ -260,7 +290,9 @@ class ready_executor final : public executor {
   /// Executes the stages in the driver's turn.
   void drain(turn& own) {
     ready_stage oldest;
-    for (ready_stage next; take(own, next, oldest);) execute(next, oldest, own);
+    for (ready_stage next; take(own, next, oldest);) {
+      owner_of(next).execute(next, oldest, own, *this);
+    }
   }
 
   /// Takes the next stage of a turn or of the window that is not held back; returns false if there
@@ -269,14 +301,15 @@ class ready_executor final : public executor {
     do {
       if (own.device_count > 0) {
         next = first_device_stage(own, oldest);
-      } else if (window_ && window_->take(next, oldest)) {
+      } else if (device_->window && device_->window->take(next, oldest)) {
+        continue;
       } else if (own.cpu_stage) {
-        next = queue_.exchange(*own.cpu_stage, oldest);
+        next = cpu_->queue.exchange(*own.cpu_stage, oldest);
         own.cpu_stage.reset();
       } else {
         return false;
       }
-    } while (held_back(next));
+    } while (owner_of(next).held_back(next));
     return true;
   }
 
@@ -310,6 +343,8 @@ class ready_executor final : public executor {
     } catch (...) {
       state_.fail(pipeline_.planned(), ready.stage, live.frame.number);
     }
+    if (counts_in_window(ready.stage)) device_->window->completed();
+    release();
     return true;
   }
 
@@ -331,27 +366,31 @@ class ready_executor final : public executor {
   /// Records that the policy preferred a stage to the oldest.
   void note_choice(const ready_stage& first, const ready_stage& oldest) {
     if (!causes_ || oldest == first) return;
-    runner_->into().preferred(first.stage, first.frame, oldest.stage);
+    const bool own = oldest.pipeline == number_;
+    runner_->into().preferred(first.stage, first.frame,
+                              own ? std::optional(oldest.stage) : std::nullopt);
   }
 
   /// Executes a stage that was chosen although `oldest` was ready.
-  bool execute(const ready_stage& first, const ready_stage& oldest, turn& own) {
+  bool execute(const ready_stage& first, const ready_stage& oldest, turn& own,
+               ready_executor& whose) {
     if (policy_ != nullptr) note_choice(first, oldest);
-    return execute(first, own);
+    return execute(first, own, whose);
   }
 
-  /// Executes a stage. Returns false if it is not done yet; the host then continues the turn later.
-  bool execute(const ready_stage& ready, turn& own) {
+  /// Executes a stage in a turn that belongs to `whose`. Returns false if it is not done yet; the
+  /// host then continues the turn later.
+  bool execute(const ready_stage& ready, turn& own, ready_executor& whose) {
     bound_stage& stage = pipeline_.slots()[ready.slot].stages[ready.stage];
     const frame_position frame = live_[ready.slot].frame;
     const bool watched = stage.cpu == nullptr && host_.watches(ready.stage);
-    const auto go_on = [this, ready, &own, watched](std::exception_ptr problem) {
+    const auto go_on = [this, ready, &own, &whose, watched](std::exception_ptr problem) {
       if (problem) {
         fail(ready, watched, problem);
       } else {
         done(ready, own);
       }
-      finish(own);
+      whose.finish(own);
     };
     try {
       if (stage.cpu != nullptr) {
@@ -370,7 +409,9 @@ class ready_executor final : public executor {
 
   void fail(const ready_stage& at, bool watched, const std::exception_ptr& problem) {
     fail(at.stage, live_[at.slot].frame, problem);
+    if (counts_in_window(at.stage)) device_->window->completed();
     if (watched) state_.finish_pending();
+    release();
   }
 
   void fail(std::uint32_t stage, frame_position frame, const std::exception_ptr& problem) {
@@ -386,6 +427,7 @@ class ready_executor final : public executor {
     const bool ended =
         progress_.returned(ready.slot, ready.stage, collecting(ready.frame, ready.slot, own));
     if (ended) end_frame(ready.slot, ready.stage, own);
+    release();
   }
 
   /// @param by Stage that returned or completed last.
@@ -421,14 +463,12 @@ class ready_executor final : public executor {
   void seen_complete(std::uint32_t slot, std::uint32_t stage, std::exception_ptr problem,
                      turn& own) {
     const frame_position frame = live_[slot].frame;
+    if (counts_in_window(stage)) device_->window->completed();
     if (problem) {
       fail(stage, frame, problem);
       return finish(own);
     }
     if (causes_) runner_->into().seen(stage, frame.index, host_.now());
-    if (window_ && counts_in_window(stage)) {
-      window_->completed();
-    }
     if (progress_.completed(slot, stage, collecting(frame.index, slot, own))) {
       end_frame(slot, stage, own);
     }
@@ -436,13 +476,12 @@ class ready_executor final : public executor {
   }
 
   prepared_pipeline& pipeline_;
+  std::uint32_t number_;      ///< among the pipelines that share resources
+  bool shares_;
   std::vector<char> on_cpu_;  ///< by stage
   frame_progress progress_;
   std::vector<live_slot> live_;
-  ready_queue queue_;
-  std::optional<device_window> window_;
   std::vector<held_stage> held_;  ///< by slot, then stage; empty if the policy never holds
-  std::atomic<std::uint64_t> ready_count_{0};
 
   // State of the current phase.
   const phase* phase_ = nullptr;
@@ -451,7 +490,11 @@ class ready_executor final : public executor {
   bool causes_ = false;                      ///< whether causes are recorded
   phase_state<Host> state_;
 
-  Host host_;  ///< last member, because its threads use the other members
+  // Last members, because their threads use the others.
+  Host host_;
+  std::shared_ptr<ready_resources<Host>> cpu_;     ///< queue and workers
+  std::shared_ptr<ready_resources<Host>> device_;  ///< window
+  ready_resources<Host>* peers_;                   ///< `cpu_` or `device_`: has all executors
 };
 
 }  // namespace graphline

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,19 +19,22 @@
 
 namespace graphline {
 
-/// A ready stage of a frame. Orders by the policy's rank, then by frame, then by position in the
-/// plan.
+/// A ready stage of a frame. Orders by the policy's rank, then by due time of the frame, then by
+/// position in the plan.
 struct ready_stage {
   policy_rank rank;    ///< equal for all stages without a policy
+  nanoseconds due;     ///< of the first frame of its pass
   std::int64_t frame;  ///< index of its pass
   std::uint32_t stage;
-  std::uint32_t slot;  ///< slot of the frame
+  std::uint32_t pipeline;  ///< index among those that share a queue or a window
+  std::uint32_t slot;      ///< slot of the frame
   friend auto operator<=>(const ready_stage&, const ready_stage&) = default;
 };
 
 /// Returns true if `a` goes before `b` without a policy.
 inline bool is_older(const ready_stage& a, const ready_stage& b) noexcept {
-  return a.frame != b.frame ? a.frame < b.frame : a.stage < b.stage;
+  return std::tie(a.due, a.frame, a.stage, a.pipeline) <
+         std::tie(b.due, b.frame, b.stage, b.pipeline);
 }
 
 /// Ready stages that one thread executes itself, device stages first, to keep the device busy.
@@ -66,11 +71,10 @@ class brief_lock {
   std::atomic_flag held_;
 };
 
-/// Heap of ready stages. Allocates at construction only.
+/// Heap of ready stages. Allocates in `reserve` only.
 class ready_heap {
  public:
-  explicit ready_heap(std::size_t capacity) { stages_.reserve(capacity); }
-
+  void reserve(std::size_t more) { stages_.reserve(stages_.capacity() + more); }
   void clear() noexcept { stages_.clear(); }
   bool empty() const noexcept { return stages_.empty(); }
   std::size_t size() const noexcept { return stages_.size(); }
@@ -105,13 +109,14 @@ class ready_heap {
   std::vector<ready_stage> stages_;
 };
 
-/// Priority queue of ready stages that no worker has taken. Allocates at construction only.
+/// Priority queue of ready stages that no worker has taken. Allocates in `reserve` only.
 class ready_queue {
  public:
-  explicit ready_queue(std::size_t capacity) : waiting_(capacity) {}
+  // @pre No other thread uses the queue.
+
+  void reserve(std::size_t more) { waiting_.reserve(more); }
 
   /// @param ranked Whether ranks differ from the order without a policy.
-  /// @pre No other thread uses the queue.
   void begin(bool ranked) {
     waiting_.clear();
     count_ = 0;
@@ -155,9 +160,11 @@ class ready_queue {
 /// Device stages that wait until fewer than a maximum are issued and not complete.
 class device_window {
  public:
-  device_window(std::size_t size, std::size_t capacity) : size_(size), waiting_(capacity) {}
+  explicit device_window(std::size_t size) : size_(size) {}
 
-  /// @pre No other thread uses the window.
+  // @pre No other thread uses the window.
+
+  void reserve(std::size_t more) { waiting_.reserve(more); }
   void begin() {
     waiting_.clear();
     issued_ = 0;
@@ -189,6 +196,31 @@ class device_window {
   brief_lock lock_;
   ready_heap waiting_;
   std::size_t issued_ = 0;
+};
+
+template <class Host>
+class ready_executor;
+
+/// A queue with its workers, and a window, of one pipeline or of several that share them.
+template <class Host>
+struct ready_resources {
+  explicit ready_resources(std::int64_t window_size) {
+    if (window_size > 0) window.emplace(static_cast<std::size_t>(window_size));
+  }
+
+  ready_queue queue;
+  std::optional<device_window> window;
+  typename Host::workers workers;
+  std::atomic<std::uint64_t> ready_count{0};     ///< stages that became ready
+  std::vector<ready_executor<Host>*> executors;  ///< by pipeline
+};
+
+/// Resources that a pipeline shares with others; null where it has its own.
+template <class Host>
+struct shared_resources {
+  std::shared_ptr<ready_resources<Host>> cpu = nullptr;     ///< queue and workers
+  std::shared_ptr<ready_resources<Host>> device = nullptr;  ///< window
+  std::uint32_t pipeline = 0;                               ///< index among those that share
 };
 
 }  // namespace graphline

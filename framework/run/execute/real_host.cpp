@@ -24,7 +24,7 @@ std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
 
 }  // namespace
 
-void real_host::start_workers(seen_function seen) {
+void real_host::start_workers(workers& of, seen_function seen) {
   const plan& p = pipeline_.planned();
   std::map<std::size_t, std::size_t> queues;  // watcher queue, by stream
   for (const auto& stage : p.stages) {
@@ -36,7 +36,8 @@ void real_host::start_workers(seen_function seen) {
   for (std::size_t i = 0; i < pipeline_.stream_count(); ++i) {
     stream_locks_.push_back(std::make_unique<std::mutex>());
   }
-  pool_ = make_pool(pipeline_.device(), p);
+  if (of.pool == nullptr) of.pool = make_pool(pipeline_.device(), p);
+  pool_ = of.pool.get();
   if (queues.empty()) return;
   watcher_ = std::make_unique<completion_watcher>(
       queues.size(), p.stages.size() * pipeline_.slots().size(), p.run.wait,

@@ -36,6 +36,11 @@ class real_host {
  public:
   using waits = due_wait;
 
+  /// Threads that run CPU stages; made by the first host that starts workers.
+  struct workers {
+    std::unique_ptr<task_pool> pool;
+  };
+
   explicit real_host(prepared_pipeline& pipeline) : pipeline_(pipeline) {}
 
   static nanoseconds now() noexcept { return graphline::now(); }
@@ -77,7 +82,9 @@ class real_host {
   /// Called on a watcher thread when the token's stage is complete or the wait for it threw.
   using seen_function = std::function<void(turn& own, std::uint64_t token, std::exception_ptr)>;
 
-  void start_workers(seen_function seen);
+  /// Starts this host's watchers, and the workers unless another host has.
+  /// @param of Outlives this host's tasks.
+  void start_workers(workers& of, seen_function seen);
 
   /// Returns true if `seen` is called when the stage completes.
   bool watches(std::size_t stage) const { return places_[stage].queue.has_value(); }
@@ -142,7 +149,7 @@ class real_host {
   std::condition_variable changed_;
   std::vector<stage_place> places_;  ///< by stage
   std::vector<std::unique_ptr<std::mutex>> stream_locks_;
-  std::unique_ptr<task_pool> pool_;
+  task_pool* pool_ = nullptr;
   // Last, because their threads use the other members.
   std::unique_ptr<completion_watcher> watcher_;
   std::unique_ptr<task_timer> timer_;

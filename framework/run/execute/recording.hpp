@@ -74,10 +74,11 @@ class recording {
   }
   /// Records that the policy preferred the stage to another, which had been ready for longer or is
   /// of an older frame.
-  void preferred(std::size_t stage, std::int64_t frame, std::size_t to) noexcept {
-    if (keeps_choices_) {
-      stages_[stage].preferred[static_cast<std::size_t>(frame)] = static_cast<std::int32_t>(to) + 1;
-    }
+  /// @param to Index of the other stage; empty for a stage of another pipeline.
+  void preferred(std::size_t stage, std::int64_t frame, std::optional<std::uint32_t> to) noexcept {
+    if (!keeps_choices_) return;
+    stages_[stage].preferred[static_cast<std::size_t>(frame)] =
+        to ? static_cast<std::int32_t>(*to) + 1 : -1;
   }
   void ended_by(std::int64_t frame, std::size_t stage) noexcept {
     ended_by_[static_cast<std::size_t>(frame)] = static_cast<std::uint32_t>(stage);

@@ -79,6 +79,21 @@ class virtual_host {
     virtual_host& host_;
   };
 
+  /// Workers and their tasks.
+  struct workers {
+    struct worker {
+      explicit worker(std::uint32_t number) : thread(number) {}
+
+      turn own{turn::of::worker};
+      std::uint32_t thread;
+    };
+
+    std::deque<worker> all;
+    std::deque<std::function<void(turn&)>> tasks;
+    std::vector<turn*> idle;
+    bool shared = false;  ///< by several hosts
+  };
+
   virtual_host(prepared_pipeline& pipeline, const virtual_world& world)
       : pipeline_(pipeline), world_(world), clock_(world.clock) {}
 
@@ -86,15 +101,17 @@ class virtual_host {
 
   const stage_runner& begin(recording& into) {
     const bool refused = into.method() == timing_method::callback ||
-                         (into.method() == timing_method::sync && !workers_.empty());
+                         (into.method() == timing_method::sync && workers_ != nullptr);
     if (refused) throw run_error("this timing method has no meaning in virtual time");
     phase_ = std::make_shared<char>();
-    tasks_.clear();
     awaited_.clear();
-    idle_.clear();
-    for (worker& w : workers_) {
-      w.own.clear();
-      idle_.push_back(&w.own);
+    if (workers_ != nullptr && !workers_->shared) {
+      workers_->tasks.clear();
+      workers_->idle.clear();
+      for (auto& w : workers_->all) {
+        w.own.clear();
+        workers_->idle.push_back(&w.own);
+      }
     }
     for (watcher& w : watchers_) w.clear();
     std::ranges::fill(stream_free_, nanoseconds{0});
@@ -147,11 +164,16 @@ class virtual_host {
 
   using seen_function = std::function<void(turn& own, std::uint64_t token, std::exception_ptr)>;
 
-  void start_workers(seen_function seen) {
+  /// @param of Gets its workers from the first host that calls this.
+  void start_workers(workers& of, seen_function seen) {
     seen_ = std::move(seen);
     const plan& p = pipeline_.planned();
-    for (int i = 1; i <= world_.workers; ++i) {
-      workers_.emplace_back(new_thread_number("worker " + std::to_string(i)));
+    workers_ = &of;
+    of.shared = !of.all.empty();
+    for (int i = 1; !of.shared && i <= world_.workers; ++i) {
+      of.all.emplace_back(new_thread_number("worker " + std::to_string(i)));
+      of.all.back().own.clear();
+      of.idle.push_back(&of.all.back().own);
     }
     const std::size_t watchers = p.run.wait == wait_mode::block ? p.streams.size() : 1;
     for (std::size_t i = 1; i <= watchers; ++i) {
@@ -210,10 +232,10 @@ class virtual_host {
 
   template <class Task>
   void post(const Task& task, const turn& /*own*/) {
-    tasks_.push_back(task);
-    if (idle_.empty()) return;
-    turn& own = *idle_.back();
-    idle_.pop_back();
+    workers_->tasks.push_back(task);
+    if (workers_->idle.empty()) return;
+    turn& own = *workers_->idle.back();
+    workers_->idle.pop_back();
     at(now() + world_.wake_up, [this, &own] { take_task(own); });
   }
 
@@ -248,13 +270,6 @@ class virtual_host {
   }
 
  private:
-  struct worker {
-    explicit worker(std::uint32_t number) : thread(number) {}
-
-    turn own{turn::of::worker};
-    std::uint32_t thread;
-  };
-
   /// A thread that observes completions, one at a time.
   struct watcher {
     explicit watcher(std::uint32_t number) : thread(number) {}
@@ -349,7 +364,7 @@ class virtual_host {
   }
 
   std::uint32_t thread_of(const turn& own) const {
-    for (const worker& w : workers_) {
+    for (const auto& w : workers_->all) {
       if (&w.own == &own) return w.thread;
     }
     for (const watcher& w : watchers_) {
@@ -391,12 +406,13 @@ class virtual_host {
   }
 
   void take_task(turn& own) {
-    if (tasks_.empty()) {
-      idle_.push_back(&own);
+    auto& tasks = workers_->tasks;
+    if (tasks.empty()) {
+      workers_->idle.push_back(&own);
       return;
     }
-    const auto task = std::move(tasks_.front());
-    tasks_.pop_front();
+    const auto task = std::move(tasks.front());
+    tasks.pop_front();
     task(own);
   }
 
@@ -413,7 +429,7 @@ class virtual_host {
   };
   std::shared_ptr<char> phase_;  ///< replaced for each phase
   seen_function seen_;
-  std::deque<worker> workers_;
+  workers* workers_ = nullptr;
   std::deque<watcher> watchers_;  ///< one per stream, or one for all
   std::deque<stage_end> ends_;    ///< by slot, then stage
   due_function due_;
@@ -422,8 +438,6 @@ class virtual_host {
   std::vector<nanoseconds> stream_free_;
 
   // State of the current phase.
-  std::deque<std::function<void(turn&)>> tasks_;
-  std::vector<turn*> idle_;
   std::vector<awaited_stage> awaited_;
 };
 
