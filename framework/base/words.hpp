@@ -35,6 +35,10 @@ enum class arrival { closed, constant, poisson };
 /// `drop_oldest`: it replaces the oldest frame in the queue. `drop_newest`: it is dropped.
 enum class queue_policy { block, drop_oldest, drop_newest };
 
+/// What concurrent pipelines share under one policy: the workers of CPU stages, the window of device
+/// stages.
+enum class sharing { none, cpu, device, both };
+
 /// How a dependency is satisfied. `graphs: frame` uses the first two values for all stages.
 enum class satisfied_by {
   stream_order,  ///< device to device, by order in one stream
@@ -69,6 +73,10 @@ inline constexpr word<queue_policy> queue_policy_words[] = {
     {"block", queue_policy::block},
     {"drop_oldest", queue_policy::drop_oldest},
     {"drop_newest", queue_policy::drop_newest}};
+inline constexpr word<sharing> sharing_words[] = {{"none", sharing::none},
+                                                  {"cpu", sharing::cpu},
+                                                  {"device", sharing::device},
+                                                  {"both", sharing::both}};
 inline constexpr word<satisfied_by> satisfied_by_words[] = {
     {"stream order", satisfied_by::stream_order},
     {"event", satisfied_by::event_wait},
@@ -94,6 +102,7 @@ template <> struct words_of<graph_mode>    { static constexpr const auto& table 
 template <> struct words_of<timing_method> { static constexpr const auto& table = timing_method_words; };
 template <> struct words_of<arrival>       { static constexpr const auto& table = arrival_words; };
 template <> struct words_of<queue_policy>  { static constexpr const auto& table = queue_policy_words; };
+template <> struct words_of<sharing>       { static constexpr const auto& table = sharing_words; };
 template <> struct words_of<satisfied_by>  { static constexpr const auto& table = satisfied_by_words; };
 template <> struct words_of<fill>          { static constexpr const auto& table = fill_words; };
 // clang-format on

@@ -5,21 +5,19 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <tuple>
 
 #include "framework/base/error.hpp"
-#include "framework/base/random.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
+#include "framework/spec/settings_table.hpp"
 #include "framework/spec/yaml_reader.hpp"
 #include "framework/stage/plugin_loader.hpp"
 
@@ -39,6 +37,7 @@ struct experiment_unit {
   std::size_t index = 0;                      ///< index of the configuration or member
   std::vector<const assignment*> settings;    ///< a later one wins
   std::vector<const assignment*> parameters;  ///< a later one wins
+  std::vector<assignment> own;                ///< a configuration's, to this member
   std::optional<int> priority;                ///< level of all stages of the plan
   bool without_priorities = false;
 
@@ -272,12 +271,19 @@ std::vector<experiment_unit> configuration_units(const experiment_spec& spec,
   return units;
 }
 
+/// Returns keys and values as text.
+std::vector<std::pair<std::string, std::string>> assignment_texts(const std::vector<assignment>& list) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const assignment& a : list) {
+    pairs.emplace_back(printable(a.key.text), printable(a.value.in_one_line()));
+  }
+  return pairs;
+}
+
 planned_configuration finished(const configuration_spec& spec, experiment_unit& unit) {
   planned_configuration result;
   result.what.name = spec.name.text;
-  for (const assignment& a : spec.assignments) {
-    result.what.assignments.emplace_back(printable(a.key.text), printable(a.value.in_one_line()));
-  }
+  result.what.assignments = assignment_texts(spec.assignments);
   result.what.members = {unit.planned.pipeline};
   result.members.push_back(std::move(unit.planned));
   return result;
@@ -305,8 +311,37 @@ void plan_configurations(const experiment_spec& spec, experiment_files& files,
   }
 }
 
+/// Splits MEMBER.KEY. The member is empty for a key of all members.
+std::pair<std::string_view, std::string_view> split_key(const experiment_spec& spec,
+                                                        std::string_view key) {
+  for (const member_spec& member : spec.together) {
+    const std::string_view name = member.name.text;
+    if (key.size() > name.size() && key.starts_with(name) && key[name.size()] == '.') {
+      return {name, key.substr(name.size() + 1)};
+    }
+  }
+  return {"", key};
+}
+
+/// Returns a configuration's assignments to one member, with keys as in its file. A parameter
+/// without a member is of all members that declare it.
+std::vector<assignment> assignments_to(const experiment_spec& spec, std::size_t member,
+                                       const configuration_spec& configuration,
+                                       const pipeline_file& file) {
+  std::vector<assignment> list;
+  for (const assignment& a : configuration.assignments) {
+    const auto [name, key] = split_key(spec, a.key.text);
+    if (!name.empty() && name != spec.together[member].name.text) continue;
+    if (name.empty() && !is_setting(a.key.text) && !has_parameter(file, a.key.text)) continue;
+    list.push_back({{std::string(key), a.key.place}, a.value});
+  }
+  return list;
+}
+
 /// Makes one unit for each member that has a file.
+/// @param configuration Assignments to all members and to single ones; null for none.
 std::vector<experiment_unit> member_units(const experiment_spec& spec, experiment_files& files,
+                                          const configuration_spec* configuration,
                                           diagnostics& out) {
   std::vector<experiment_unit> units;
   for (std::size_t m = 0; m < spec.together.size(); ++m) {
@@ -317,11 +352,66 @@ std::vector<experiment_unit> member_units(const experiment_spec& spec, experimen
     experiment_unit& unit = units.emplace_back();
     unit.file = file;
     unit.index = m;
+    for (const assignment& a : spec.run) unit.settings.push_back(&a);
     for (const assignment& a : member.run) unit.settings.push_back(&a);
     add_parameters(member.params, unit, out);
+    if (configuration != nullptr) {
+      unit.own = assignments_to(spec, m, *configuration, *file);
+      add_assignments(unit.own, unit, out);
+    }
     unit.priority = member.priority;
   }
   return units;
+}
+
+/// Reports keys of a configuration that no member has.
+void check_keys_of_members(const experiment_spec& spec, const configuration_spec& configuration,
+                           experiment_files& files, diagnostics& out) {
+  for (const assignment& a : configuration.assignments) {
+    const auto [name, key] = split_key(spec, a.key.text);
+    if (!name.empty() || is_setting(a.key.text)) continue;
+    const bool known = std::ranges::any_of(spec.together, [&](const member_spec& member) {
+      const pipeline_file* file = files.open(member.pipeline, out);
+      return file != nullptr && has_parameter(*file, a.key.text);
+    });
+    if (known) continue;
+    out.error(a.key.place,
+              fmt::format("{} is neither a setting nor a parameter of a member's pipeline; a key "
+                          "of one member is MEMBER.KEY, such as {}.rate",
+                          quote(a.key.text), spec.together[0].name.text));
+  }
+}
+
+/// Reports what keeps the members from sharing.
+void check_sharing(const experiment_spec& spec, const std::vector<experiment_unit>& units,
+                   diagnostics& out) {
+  const sharing share = spec.how.share;
+  if (share == sharing::none || units.empty()) return;
+  const settings& first = units.front().planned.run;
+  for (const experiment_unit& unit : units) {
+    const settings& run = unit.planned.run;
+    if (!has_workers(run)) {
+      out.error(spec.together[unit.index].name.place,
+                fmt::format("share: {} needs strategy: overlap, with graphs: stage or off, in all "
+                            "members; member {} has strategy: {} and graphs: {}",
+                            to_word(share), quote(spec.together[unit.index].name.text),
+                            to_word(run.strategy), to_word(run.graphs)));
+    } else if (run.policy != first.policy || run.window != first.window) {
+      out.error(spec.together[unit.index].name.place,
+                fmt::format("share: {} needs the same policy and window in all members; member {} "
+                            "has policy: {} and window: {}, the first policy: {} and window: {}; "
+                            "set them under 'run' of the experiment",
+                            to_word(share), quote(spec.together[unit.index].name.text), run.policy,
+                            run.window, first.policy, first.window));
+    } else if (share != sharing::cpu && run.window == 0) {
+      out.error(spec.together[unit.index].name.place,
+                fmt::format("share: {} needs a window, such as window: 1 under 'run' of the "
+                            "experiment: without one, no device stage waits for another to be "
+                            "issued",
+                            to_word(share)));
+      return;
+    }
+  }
 }
 
 /// Returns true if `priorities: off` would change anything.
@@ -344,14 +434,45 @@ planned_configuration all_together(const experiment_spec& spec, std::string name
   return all;
 }
 
-/// Adds the configurations and the pairs to compare for pipelines that run concurrently.
-void plan_together(const experiment_spec& spec, experiment_files& files, unit_planner& planner,
-                   diagnostics& out, experiment_plan& result) {
-  std::vector<experiment_unit> units = member_units(spec, files, out);
+/// Plans members and reports their diagnostics.
+std::vector<experiment_unit> planned_members(const experiment_spec& spec, experiment_files& files,
+                                             const configuration_spec* configuration,
+                                             unit_planner& planner, diagnostics& out) {
+  std::vector<experiment_unit> units = member_units(spec, files, configuration, out);
   for (experiment_unit& unit : units) planner.plan(unit);
   std::vector<const experiment_unit*> all;
   for (const experiment_unit& unit : units) all.push_back(&unit);
   attribute_diagnostics(spec, all, out);
+  if (!out.has_errors()) check_sharing(spec, units, out);
+  return units;
+}
+
+/// Adds the declared configurations of pipelines that run concurrently. Each member is compared
+/// with itself in the reference.
+void plan_varied_together(const experiment_spec& spec, experiment_files& files,
+                          unit_planner& planner, diagnostics& out, experiment_plan& result) {
+  for (const configuration_spec& declared : spec.configurations) {
+    check_keys_of_members(spec, declared, files, out);
+    const auto units = planned_members(spec, files, &declared, planner, out);
+    if (out.has_errors()) return;  // those of other configurations are mostly the same
+    result.configurations.push_back(all_together(spec, declared.name.text, units));
+    result.configurations.back().what.assignments = assignment_texts(declared.assignments);
+  }
+  for (std::size_t c = 0; c < spec.configurations.size(); ++c) {
+    const std::size_t reference = spec.configurations[c].reference;
+    for (std::size_t m = 0; reference != c && m < spec.together.size(); ++m) {
+      result.pairs.push_back({{c, m}, {reference, m}});
+    }
+  }
+}
+
+/// Adds the configurations and the pairs to compare for pipelines that run concurrently.
+void plan_together(const experiment_spec& spec, experiment_files& files, unit_planner& planner,
+                   diagnostics& out, experiment_plan& result) {
+  if (!spec.configurations.empty()) {
+    return plan_varied_together(spec, files, planner, out, result);
+  }
+  std::vector<experiment_unit> units = planned_members(spec, files, nullptr, planner, out);
 
   const std::size_t members = units.size();
   for (const experiment_unit& unit : units) {
@@ -393,80 +514,6 @@ experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& reg
   result.sources = files.sources();
   result.files.emplace_back("device", target.backend);
   return result;
-}
-
-std::set<std::string> data_files(const plan& p) {
-  std::set<std::string> paths;
-  for (const planned_tensor& tensor : p.tensors) {
-    if (!tensor.file.empty()) paths.insert(tensor.file);
-  }
-  for (const planned_stage& stage : p.stages) {
-    if (!stage.kind->origin.empty()) paths.insert(stage.kind->origin);
-    for (const parameter& of : stage.kind->parameters) {
-      if (of.type != parameter_type::path || !stage.config.arguments.has(of.name)) continue;
-      paths.insert(stage.config.arguments.text(of.name));
-    }
-  }
-  return paths;
-}
-
-std::set<std::string> data_files(const experiment_plan& planned) {
-  std::set<std::string> paths;
-  for (const auto& configuration : planned.configurations) {
-    for (const plan& member : configuration.members) paths.merge(data_files(member));
-  }
-  return paths;
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-
-std::string in_digits(std::uint64_t checksum) {
-  return fmt::format("{:016x}", checksum);
-}
-
-/// Reads block by block, because a weights file may be large.
-std::string checksum_of_file(const fs::path& path) {
-  std::error_code unknown;  // a plug-in may read a device file
-  if (!fs::is_regular_file(path, unknown)) return "not there";
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return "not there";
-  std::uint64_t checksum = 0;
-  std::string block(std::size_t{1} << 20, '\0');
-  do {
-    file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    const auto count = static_cast<std::size_t>(file.gcount());
-    checksum = mix_seed(checksum, seed_from(std::string_view(block).substr(0, count)));
-  } while (file);
-  return in_digits(checksum);
-}
-
-std::string checksum_of_folder(const fs::path& path) {
-  std::set<std::string> entries;
-  std::error_code problem;
-  for (fs::directory_iterator at(path, problem), end; !problem && at != end;
-       at.increment(problem)) {
-    std::error_code no_size;  // for a folder in it
-    const auto size = at->file_size(no_size);
-    entries.insert(fmt::format("{} {}", at->path().filename().string(), no_size ? 0 : size));
-  }
-  if (problem) return "not there";
-  std::uint64_t checksum = 0;
-  for (const auto& entry : entries) checksum = mix_seed(checksum, seed_from(entry));
-  return in_digits(checksum);
-}
-
-}  // namespace
-
-std::vector<std::pair<std::string, std::string>> checksums_of(const std::set<std::string>& paths) {
-  std::vector<std::pair<std::string, std::string>> checksums;
-  for (const auto& path : paths) {
-    std::error_code ignored;
-    checksums.emplace_back(
-        path, fs::is_directory(path, ignored) ? checksum_of_folder(path) : checksum_of_file(path));
-  }
-  return checksums;
 }
 
 }  // namespace graphline

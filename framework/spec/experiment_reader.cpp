@@ -61,19 +61,24 @@ const std::vector<setting<experiment_settings>>& all_experiment_settings() {
       setting_of(&how::repeat_affected,
                  {.name = "repeat_affected",
                   .help = "Repeat blocks of trials that machine noise disturbed."}),
+      setting_of(&how::share,
+                 {.name = "share",
+                  .help = "What the pipelines of 'together' share under one policy: the workers of "
+                          "CPU stages, the window of device stages, or both."}),
   };
   return table;
 }
 
-/// Keys that cannot be combined with `together`. Each member has its own pipeline and settings.
-constexpr const char* not_with_together[] = {"pipeline", "params",         "run",
-                                             "frames",   "warmup",         "vary",
-                                             "baseline", "configurations", "exclude"};
+/// Keys that cannot be combined with `together`. Each member has its own pipeline and parameters.
+constexpr const char* not_with_together[] = {"pipeline", "params"};
 
 /// Keys that cannot be combined with `configurations`.
 constexpr const char* not_with_configurations[] = {"vary", "exclude"};
 
-/// Run settings that an experiment on one pipeline may also have at the top level.
+/// Keys that have no meaning without configurations.
+constexpr const char* only_with_compared[] = {"baseline", "exclude"};
+
+/// Run settings that an experiment may also have at the top level.
 constexpr const char* keys_at_top[] = {"frames", "warmup"};
 
 /// Returns the member with this key, or null.
@@ -138,26 +143,27 @@ void read_one_pipeline(const node& root, experiment_spec& spec, diagnostics& out
                          "the key 'pipeline' is missing; it is the path of the pipeline whose "
                          "configurations are compared",
                          out);
-  spec.run = read_common_run(root, out);
   if (const node* n = root.find("params")) spec.params = read_parameter_assignments(*n, out);
+  const bool compares = root.find("vary") != nullptr || root.find("configurations") != nullptr;
+  // A misspelled `vary` is reported as an unknown key.
+  if (compares || member_meant(root, "vary", names_of(experiment_keys())) != nullptr) return;
+  out.error({spec.source},
+            "there is nothing to compare: 'vary' or 'configurations' is missing, such as "
+            "vary: {timing: [none, event]}");
+}
 
-  const node* vary = root.find("vary");
+/// Reads `vary` or `configurations`, if there is one.
+void read_compared(const node& root, experiment_spec& spec, diagnostics& out) {
   const node* baseline = root.find("baseline");
   if (const node* list = root.find("configurations")) {
     refuse_beside(root, "configurations", not_with_configurations, out);
     spec.configurations = read_configurations(*list, baseline, out);
-    return;
+  } else if (const node* vary = root.find("vary")) {
+    spec.varied = true;
+    spec.configurations = read_grid(*vary, baseline, root.find("exclude"), out);
+  } else {
+    refuse_beside(root, "together' without 'vary", only_with_compared, out);
   }
-  if (vary == nullptr) {
-    // A misspelled `vary` is reported as an unknown key.
-    if (member_meant(root, "vary", names_of(experiment_keys())) != nullptr) return;
-    out.error({spec.source},
-              "there is nothing to compare: 'vary' or 'configurations' is missing, such as "
-              "vary: {timing: [none, event]}");
-    return;
-  }
-  spec.varied = true;
-  spec.configurations = read_grid(*vary, baseline, root.find("exclude"), out);
 }
 
 /// Returns the given name, else the stem of the pipeline's file name; empty after an error.
@@ -232,7 +238,8 @@ const std::vector<parameter>& experiment_keys() {
                  "experiment's folder; required unless there is 'together'."},
         structure_key("params", "mapping of parameters",
                       "Values of the pipeline's parameters, for all configurations."),
-        structure_key("run", "mapping of settings", "Settings of all configurations.")};
+        structure_key("run", "mapping of settings",
+                      "Settings of all configurations and members.")};
     for (const char* key : keys_at_top) {
       list.push_back(*find_parameter(run_keys(), key));
       list.back().default_value.reset();  // by default the value in the pipeline's file
@@ -250,7 +257,8 @@ const std::vector<parameter>& experiment_keys() {
          structure_key("exclude", "list of mappings of values",
                        "Parts of the grid of 'vary' that do not run."),
          structure_key("together", "list of members",
-                       "Pipelines that run at once, compared with each alone.")});
+                       "Pipelines that run at once: compared with each alone or, with 'vary' or "
+                       "'configurations', in these. A key MEMBER.KEY there is of one member.")});
     const std::vector<parameter>& how = experiment_setting_keys();
     list.insert(list.end(), how.begin(), how.end());
     return list;
@@ -301,6 +309,12 @@ experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagn
     spec.together = read_members(*together, out);
   } else {
     read_one_pipeline(root, spec, out);
+  }
+  spec.run = read_common_run(root, out);
+  read_compared(root, spec, out);
+  if (spec.together.empty() && spec.how.share != sharing::none) {
+    out.error(find_member(root, "share")->key.place,
+              "'share' needs several pipelines: list them under 'together'");
   }
   return spec;
 }

@@ -24,6 +24,7 @@ struct experiment_settings {
   double tail = 0.95;            ///< percentile that is compared in addition to p50
   std::uint64_t seed = 1;        ///< seed of the random order
   bool repeat_affected = false;  ///< repeat blocks that machine noise has disturbed
+  sharing share = sharing::none;  ///< of concurrent pipelines
 };
 
 /// A setting of the `run:` section or a parameter of the pipeline, with its value.
@@ -56,7 +57,8 @@ struct experiment_spec {
   named pipeline;                                  ///< path as written; empty with `together`
   std::vector<assignment> run;                     ///< run settings of all configurations
   std::vector<assignment> params;                  ///< parameters of all configurations
-  std::vector<configuration_spec> configurations;  ///< at least one if `together` is empty
+  std::vector<configuration_spec> configurations;  ///< at least one if `together` is empty; none
+                                                   ///< compares concurrent pipelines with each alone
   bool varied = false;                             ///< true if `vary:` gave the configurations
   std::vector<member_spec> together;               ///< either empty or at least two
   experiment_settings how;

@@ -29,6 +29,10 @@ class session_pool {
   /// configurations. Exceptions of `session` propagate.
   std::vector<session*> take(std::size_t configuration, const stop_request* stop) {
     std::vector<session*> sessions;
+    const auto& members = planned_.configurations.at(configuration).members;
+    if (members.size() > 1 && planned_.how.share != sharing::none) {
+      shared_.try_emplace(configuration, planned_.how.share, members, devices_(members.front()));
+    }
     for (std::size_t m = 0; m < planned_.configurations.at(configuration).members.size(); ++m) {
       sessions.push_back(&ready({configuration, m}, stop));
     }
@@ -44,12 +48,14 @@ class session_pool {
     device& on = devices_(p);
     const std::uint64_t need = need_of(p, place_buffers(p, {})).device.total();
     if (saturating_add(on.usage().device_bytes, need) > budget_) release_others(k.first);
+    const auto shared = shared_.find(k.first);
+    const auto* const share = shared == shared_.end() ? nullptr : &shared->second.of(k.second);
     try {
-      return sessions_.emplace(k, session(p, on, stop)).first->second;
+      return sessions_.emplace(k, session(p, on, stop, share)).first->second;
     } catch (const error& e) {
       // Preparation may also exceed other device limits: streams, or internal buffers of libraries.
       if (e.status() != exit_status::run_failed || !release_others(k.first)) throw;
-      return sessions_.emplace(k, session(p, on, stop)).first->second;
+      return sessions_.emplace(k, session(p, on, stop, share)).first->second;
     }
   }
 
@@ -62,6 +68,7 @@ class session_pool {
   const experiment_plan& planned_;
   device_source devices_;
   std::uint64_t budget_;
+  std::map<std::size_t, pipeline_sharing> shared_;  ///< by configuration
   std::map<key, session> sessions_;
 };
 
@@ -106,7 +113,7 @@ class local_trial_runner final : public trial_runner {
       if (run.foreground && request.frames) run.frames = request.frames;
       run.warmup = request.warmup;
     }
-    records = run_at_once(runs, stop);
+    records = run_at_once(runs, stop, planned_.how.share);
     allowance_.learn(configuration, runs, records);
     return records;
   }

@@ -35,6 +35,7 @@ void fields(Archive& a, part_of_record<experiment_settings> auto& of) {
   a.value("tail", of.tail, part_of_one);
   a.value("seed", of.seed);
   a.value("repeat_affected", of.repeat_affected);
+  a.value("share", of.share);
 }
 
 template <class Archive>

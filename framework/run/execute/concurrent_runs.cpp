@@ -18,6 +18,8 @@
 #include "framework/base/thread_number.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/run/execute/machine_watch.hpp"
+#include "framework/run/execute/real_host.hpp"
+#include "framework/run/execute/run_policy.hpp"
 
 namespace graphline {
 namespace {
@@ -78,13 +80,12 @@ class start_barrier {
   /// Returns the stop request that the run polls.
   const stop_request* stop_request_of(std::size_t run) const noexcept { return &stops_[run]; }
 
-  /// Call before the first measured frame. Waits until every run has called it or left, or the runs
+  /// Call after the warm-up. Waits until every run has called it or left; returns false if the runs
   /// are stopped.
-  void begin(std::size_t run) {
-    std::unique_lock lock(mutex_);
-    enter(run, phase::ready);
-    changed_.wait(lock, [this] { return reason_ || all_at_least(phase::ready); });
-  }
+  bool meet(std::size_t run) { return await(run, phase::warm); }
+
+  /// Call before the first measured frame. Waits like `meet`.
+  void begin(std::size_t run) { await(run, phase::ready); }
 
   /// Call after the last measured frame. Waits until every run has called it or left.
   void end(std::size_t run) {
@@ -112,7 +113,14 @@ class start_barrier {
   }
 
  private:
-  enum class phase { preparing, ready, ended, left };
+  enum class phase { preparing, warm, ready, ended, left };
+
+  bool await(std::size_t run, phase reached) {
+    std::unique_lock lock(mutex_);
+    enter(run, reached);
+    changed_.wait(lock, [&] { return reason_ || all_at_least(reached); });
+    return !reason_;
+  }
 
   bool all_at_least(phase s) const noexcept {
     return std::ranges::all_of(phases_, [s](phase found) { return found >= s; });
@@ -145,8 +153,15 @@ class start_barrier {
 
 class concurrent_group {
  public:
-  concurrent_group(const std::vector<concurrent_run>& runs, const stop_request* stop)
-      : runs_(runs), stop_(stop), barrier_(runs), records_(runs.size()), thrown_(runs.size()) {
+  concurrent_group(const std::vector<concurrent_run>& runs, const stop_request* stop,
+                   sharing share)
+      : runs_(runs),
+        stop_(stop),
+        one_policy_(share != sharing::none),
+        barrier_(runs),
+        scheduled_(runs.size()),
+        records_(runs.size()),
+        thrown_(runs.size()) {
     for (const auto& r : runs) clocks_.try_emplace(&r.session->device(), r.session->device());
   }
 
@@ -186,6 +201,9 @@ class concurrent_group {
       options.arrival_seed = runs_[i].arrival_seed;
       options.common_epoch = epoch_;
       options.stop = barrier_.stop_request_of(i);
+      if (one_policy_) {
+        options.join_policy = [this, i](auto expected) { return join(i, std::move(expected)); };
+      }
       options.before_frames = [this, i] { barrier_.begin(i); };
       options.after_frames = [this, i] { barrier_.end(i); };
       records_[i] = runs_[i].session->run(options);
@@ -193,6 +211,15 @@ class concurrent_group {
       thrown_[i] = std::current_exception();
     }
     barrier_.leave(i, thrown_[i] != nullptr || failed(records_[i]));
+  }
+
+  /// Makes the policy once all expected times are known; null if the runs are stopped.
+  const pipeline_policy* join(std::size_t run, std::vector<nanoseconds> expected) {
+    const plan& p = runs_[run].session->planned();
+    scheduled_[run] = {&p, std::move(expected)};
+    if (!barrier_.meet(run)) return nullptr;
+    std::call_once(policy_made_, [&] { policy_.emplace(p.policy, p.run.seed, scheduled_); });
+    return &policy_->of(run);
   }
 
   /// Clears `interrupted` of runs that stopped because other runs ended or failed.
@@ -252,7 +279,11 @@ class concurrent_group {
 
   const std::vector<concurrent_run>& runs_;
   const stop_request* stop_;
+  bool one_policy_;
   start_barrier barrier_;
+  std::vector<scheduled_pipeline> scheduled_;  ///< by run; written by the run's thread
+  std::once_flag policy_made_;
+  std::optional<run_policy> policy_;
   std::vector<run_record> records_;         ///< by run; written by the run's thread
   std::vector<std::exception_ptr> thrown_;  ///< by run; written by the run's thread
   std::map<device*, clock_watch> clocks_;
@@ -262,8 +293,26 @@ class concurrent_group {
 }  // namespace
 
 std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
-                                    const stop_request* stop) {
-  return concurrent_group(runs, stop).run();
+                                    const stop_request* stop, sharing share) {
+  return concurrent_group(runs, stop, share).run();
+}
+
+pipeline_sharing::pipeline_sharing(sharing share, const std::vector<plan>& plans,
+                                   const device& on) {
+  const auto resources = std::make_shared<ready_resources<real_host>>(plans.front().run.window);
+  std::vector<const plan*> all;
+  for (const plan& p : plans) all.push_back(&p);
+  if (share != sharing::device) resources->workers.start(on, all);
+  for (std::uint32_t i = 0; i < plans.size(); ++i) {
+    parts_.push_back({share != sharing::device ? resources : nullptr,
+                      share != sharing::cpu ? resources : nullptr, i});
+  }
+}
+
+pipeline_sharing::~pipeline_sharing() = default;
+
+const shared_resources<real_host>& pipeline_sharing::of(std::size_t pipeline) const {
+  return parts_[pipeline];
 }
 
 namespace {

@@ -32,10 +32,24 @@ struct concurrent_run {
 /// Sessions on the same device share its clock, so their records contain the same clock drift and
 /// error: the greatest found.
 ///
+/// @param share With anything shared, one policy schedules all pipelines.
 /// @pre No `session` is null; at least one run is in the foreground.
 /// @throws What a session throws, once all sessions have ended
 std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
-                                    const stop_request* stop);
+                                    const stop_request* stop, sharing share = sharing::none);
+
+/// What the pipelines of a configuration share. Outlives their sessions.
+class pipeline_sharing {
+ public:
+  /// @pre The plans' schedules start stages when they are ready, and their windows are equal.
+  pipeline_sharing(sharing share, const std::vector<plan>& plans, const device& on);
+  ~pipeline_sharing();
+
+  const shared_resources<real_host>& of(std::size_t pipeline) const;
+
+ private:
+  std::vector<shared_resources<real_host>> parts_;
+};
 
 /// Chooses frame limits (`frames`) for background runs that let them last as long as the
 /// foreground. Starts with a few thousand frames, then uses the frame times of earlier trials.

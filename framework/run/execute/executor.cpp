@@ -20,8 +20,10 @@ std::string describe_failure(const plan& p, std::optional<std::size_t> stage, st
   }
 }
 
-std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline) {
-  return make_executor_on<real_host>(pipeline);
+std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline,
+                                        const shared_resources<real_host>* share) {
+  if (share == nullptr) return make_executor_on<real_host>(pipeline);
+  return std::make_unique<ready_executor<real_host>>(pipeline, *share);
 }
 
 }  // namespace graphline

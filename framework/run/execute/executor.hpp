@@ -80,8 +80,14 @@ class executor {
   virtual phase_result run(phase& b) = 0;
 };
 
+template <class Host>
+struct shared_resources;
+class real_host;
+
 /// Creates the executor for the plan's schedule on this machine.
-std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline);
+/// @param share Null for a pipeline that shares nothing.
+std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline,
+                                        const shared_resources<real_host>* share = nullptr);
 
 /// Formats the exception being handled as "stage 'head' (network), frame 12: MESSAGE"; omits the
 /// stage if it is unknown. Call within a catch block.

@@ -93,7 +93,7 @@ class ready_executor final : public executor {
     policy_ = b.policy;
     if (!shares_) {  // a failed phase may leave entries
       cpu_->queue.begin(policy_ != nullptr);
-      cpu_->ready_count = 0;
+      peers_->ready_count = 0;
       if (device_->window) device_->window->begin();
     }
     for (held_stage& held : held_) held.since = 0;
@@ -222,7 +222,7 @@ class ready_executor final : public executor {
     const live_slot& live = live_[ready.slot];
     try {
       ready.rank = policy_->rank(ready.stage, live.frame.number, ready.due,
-                                 cpu_->ready_count.fetch_add(1, std::memory_order_relaxed));
+                                 peers_->ready_count.fetch_add(1, std::memory_order_relaxed));
       return true;
     } catch (...) {
       state_.fail(pipeline_.planned(), ready.stage, live.frame.number);

@@ -7,22 +7,23 @@
 #include "framework/run/execute/environment.hpp"
 
 namespace graphline {
-namespace {
-
 /// Makes at most one thread per CPU stage, because a stage never overlaps itself.
-std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
-  const auto cpu_stages = static_cast<int>(
-      std::ranges::count(p.stages, side::cpu, [](const auto& stage) { return stage.on; }));
-  const bool device_stages = cpu_stages < static_cast<int>(p.stages.size());
-  const int workers = cores_for_cpu_stages(p, d.properties());
-  const int threads = std::clamp(cpu_stages, 1, workers);
+void real_host::workers::start(const device& d, std::span<const plan* const> plans) {
+  std::int64_t cpu_stages = 0;
+  bool device_stages = false;
+  int cores = 1;
+  for (const plan* p : plans) {
+    const auto on_cpu = std::ranges::count(p->stages, side::cpu, &planned_stage::on);
+    cpu_stages += on_cpu;
+    device_stages = device_stages || on_cpu < std::ssize(p->stages);
+    cores = std::max(cores, cores_for_cpu_stages(*p, d.properties()));
+  }
+  const auto threads = static_cast<int>(std::clamp<std::int64_t>(cpu_stages, 1, cores));
   // oneTBB warns if more places are requested than there are cores.
-  const int places = std::max(threads, std::min(workers, usable_cores()));
-  return std::make_unique<task_pool>(threads, places,
+  const int places = std::max(threads, std::min(cores, usable_cores()));
+  pool = std::make_unique<task_pool>(threads, places,
                                      device_stages ? d.properties().host_cpus : cpu_set());
 }
-
-}  // namespace
 
 void real_host::start_workers(workers& of, seen_function seen) {
   const plan& p = pipeline_.planned();
@@ -36,7 +37,8 @@ void real_host::start_workers(workers& of, seen_function seen) {
   for (std::size_t i = 0; i < pipeline_.stream_count(); ++i) {
     stream_locks_.push_back(std::make_unique<std::mutex>());
   }
-  if (of.pool == nullptr) of.pool = make_pool(pipeline_.device(), p);
+  const plan* const own[] = {&p};
+  if (of.pool == nullptr) of.start(pipeline_.device(), own);
   pool_ = of.pool.get();
   if (queues.empty()) return;
   watcher_ = std::make_unique<completion_watcher>(

@@ -39,6 +39,9 @@ class real_host {
   /// Threads that run CPU stages; made by the first host that starts workers.
   struct workers {
     std::unique_ptr<task_pool> pool;
+
+    /// @param plans Pipelines whose CPU stages they run.
+    void start(const device& d, std::span<const plan* const> plans);
   };
 
   explicit real_host(prepared_pipeline& pipeline) : pipeline_(pipeline) {}

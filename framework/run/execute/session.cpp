@@ -231,13 +231,14 @@ class measured_frames {
   bool abandoned_ = false;
 };
 
-session::session(plan p, graphline::device& d, const stop_request* stop) {
+session::session(plan p, graphline::device& d, const stop_request* stop,
+                 const shared_resources<real_host>* share) {
   suggest_on_crash(p.run.guard ? nullptr
                                : "if a stage wrote beyond its outputs, --guard on finds it");
   const memory_usage before = d.usage();
   pipeline_ = std::make_unique<prepared_pipeline>(std::move(p), d, stop);
   memory_ = taken_since(before, d.usage());
-  executor_ = make_executor(*pipeline_);
+  executor_ = make_executor(*pipeline_, share);
   measured_ = std::make_unique<measured_frames>();
 }
 session::~session() = default;
@@ -297,10 +298,15 @@ run_record session::run(const run_options& options) {
   if (!warm.interrupted && !warm.failure) {
     stop_request stop(options.stop);
     std::optional<run_policy> scheduled;
+    const pipeline_policy* joined = nullptr;
     if (policy.kind != nullptr) {
       scheduled_pipeline of{&planned(), {}};
       if (times_stages) of.expected = times_in(std::move(ignored), warm.completed);
-      scheduled.emplace(policy, record.run.seed, std::vector{std::move(of)});
+      if (options.join_policy) {
+        joined = options.join_policy(std::move(of.expected));
+      } else {
+        joined = &scheduled.emplace(policy, record.run.seed, std::vector{std::move(of)}).of(0);
+      }
     }
     phase measured{record.run.frames, record.run.warmup, &kept, &stop, options.on_progress, false};
     auto schedule = make_frame_schedule(record.pipeline, record.run,
@@ -314,7 +320,7 @@ run_record session::run(const run_options& options) {
       options.feed->open(record.run);
     }
     measured.schedule = schedule.get();
-    measured.policy = scheduled ? &scheduled->of(0) : nullptr;
+    measured.policy = joined;
     machine_watch machine(device(), options.at_machine);
     if (options.before_frames) options.before_frames();
     device().profile(true);

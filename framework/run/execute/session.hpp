@@ -15,6 +15,10 @@
 namespace graphline {
 
 class executor;
+class pipeline_policy;
+class real_host;
+template <class Host>
+struct shared_resources;
 class frame_feed;
 class measured_frames;
 class prepared_pipeline;
@@ -42,6 +46,9 @@ struct run_options {
   /// Called after the last measured frame and before any other use of the device, which would
   /// disturb concurrent runs. Not called if a frame failed.
   std::function<void()> after_frames = {};
+  /// Returns the pipeline's part of a policy for several pipelines; gets the expected times of its
+  /// stages. Called after a successful warm-up. Unset: the policy is the pipeline's own.
+  std::function<const pipeline_policy*(std::vector<nanoseconds> expected)> join_policy = {};
   /// Common origin of stamps, in host time. If set, the caller watches the device clock.
   std::optional<nanoseconds> common_epoch = {};
   /// Called before and after the measured frames.
@@ -56,7 +63,9 @@ class session {
   /// @pre `d` outlives the session.
   /// @throws run_error naming the stage that failed
   /// @throws interrupted_error if `stop` is raised during the preparation
-  session(plan p, graphline::device& d, const stop_request* stop = nullptr);
+  /// @param share What the pipeline shares with others; null for nothing
+  session(plan p, graphline::device& d, const stop_request* stop = nullptr,
+          const shared_resources<real_host>* share = nullptr);
   ~session();
   session(session&&) noexcept;
 
