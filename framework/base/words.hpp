@@ -35,6 +35,11 @@ enum class arrival { closed, constant, poisson };
 /// `drop_oldest`: it replaces the oldest frame in the queue. `drop_newest`: it is dropped.
 enum class queue_policy { block, drop_oldest, drop_newest };
 
+/// How device stages are distributed over compute streams. `automatic`: a chain shares a stream, and
+/// there are at most eight streams. `one`: all share a stream. `per_stage`: each has its own.
+/// `per_branch`: as `automatic`, without the limit.
+enum class stream_rule { automatic, one, per_stage, per_branch };
+
 /// How a dependency is satisfied. `graphs: frame` uses the first two values for all stages.
 enum class satisfied_by {
   stream_order,  ///< device to device, by order in one stream
@@ -69,6 +74,10 @@ inline constexpr word<queue_policy> queue_policy_words[] = {
     {"block", queue_policy::block},
     {"drop_oldest", queue_policy::drop_oldest},
     {"drop_newest", queue_policy::drop_newest}};
+inline constexpr word<stream_rule> stream_rule_words[] = {{"auto", stream_rule::automatic},
+                                                         {"one", stream_rule::one},
+                                                         {"per_stage", stream_rule::per_stage},
+                                                         {"per_branch", stream_rule::per_branch}};
 inline constexpr word<satisfied_by> satisfied_by_words[] = {
     {"stream order", satisfied_by::stream_order},
     {"event", satisfied_by::event_wait},
@@ -94,6 +103,7 @@ template <> struct words_of<graph_mode>    { static constexpr const auto& table 
 template <> struct words_of<timing_method> { static constexpr const auto& table = timing_method_words; };
 template <> struct words_of<arrival>       { static constexpr const auto& table = arrival_words; };
 template <> struct words_of<queue_policy>  { static constexpr const auto& table = queue_policy_words; };
+template <> struct words_of<stream_rule>   { static constexpr const auto& table = stream_rule_words; };
 template <> struct words_of<satisfied_by>  { static constexpr const auto& table = satisfied_by_words; };
 template <> struct words_of<fill>          { static constexpr const auto& table = fill_words; };
 // clang-format on

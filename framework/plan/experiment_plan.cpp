@@ -150,6 +150,8 @@ class unit_planner {
     unit.planned = make_plan(spec, registry_, target_, prepared_, unit.found);
   }
 
+  const plan_target& target() const noexcept { return target_; }
+
  private:
   stage_registry& registry_;
   const plan_target& target_;
@@ -352,6 +354,9 @@ void plan_together(const experiment_spec& spec, experiment_files& files, unit_pl
   std::vector<const experiment_unit*> all;
   for (const experiment_unit& unit : units) all.push_back(&unit);
   attribute_diagnostics(spec, all, out);
+  std::vector<const plan*> plans;
+  for (const experiment_unit& unit : units) plans.push_back(&unit.planned);
+  warn_of_polling(plans, planner.target().cpus, spec.name.place, out);
 
   const std::size_t members = units.size();
   for (const experiment_unit& unit : units) {

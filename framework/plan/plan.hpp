@@ -94,6 +94,7 @@ struct planned_stage {
   std::vector<dependency> waits;  ///< one per earlier stage, in ascending order
   std::vector<std::size_t> followers;  ///< stages that wait for this one, ascending
   graphline::priority priority = graphline::priority::normal;
+  cpu_set cores;           ///< of a CPU stage; if empty, it runs on any
   std::size_t stream = 0;  ///< index into `streams`; CPU stages have one only in a frame's graph
   /// True if an event is recorded after the stage for another stream, a CPU stage or the end of the
   /// frame.

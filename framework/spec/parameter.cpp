@@ -40,6 +40,16 @@ std::optional<value> read_path(const node& n, const parameter& p, const std::str
   return value(path.lexically_normal().string());
 }
 
+/// Reads a number or one of the parameter's `choices`.
+std::optional<value> read_integer_or_word(const node& n, const parameter& p, diagnostics& out) {
+  if (p.choices.empty()) return as_value(read_integer(n, p.name, out));
+  diagnostics ignored;
+  if (const auto word = read_choice(n, p.name, p.choices, ignored)) return value(*word);
+  if (const auto number = read_integer(n, p.name, ignored)) return value(*number);
+  report_mismatch(n, p.name, "a " + describe_type(p), out);
+  return std::nullopt;
+}
+
 /// Reads a number, a list of numbers, or one of the parameter's `choices`.
 std::optional<value> read_integers_or_word(const node& n, const parameter& p, diagnostics& out) {
   const bool is_word = !p.choices.empty() && n.is_scalar() && !is_unresolved(n) &&
@@ -52,7 +62,7 @@ std::optional<value> read_typed(const node& n, const parameter& p, const std::st
                                 diagnostics& out) {
   switch (p.type) {
     case parameter_type::integer:
-      return as_value(read_integer(n, p.name, out));
+      return read_integer_or_word(n, p, out);
     case parameter_type::number:
       return as_value(read_number(n, p.name, out));
     case parameter_type::boolean:

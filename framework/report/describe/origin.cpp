@@ -48,8 +48,8 @@ std::vector<fact> facts_of_part(const Part& part) {
 std::vector<fact> settings_facts(const settings& run) {
   auto list = facts_of_part(run);
   std::erase_if(list, [](const fact& one) { return !one.value.known(); });
-  each_setting([&](auto, const setting_entry& of) {
-    if (applies(of, run)) return;
+  each_setting([&](auto member, const setting_entry& of) {
+    if (applies(member, of, run)) return;
     std::erase_if(list, [&of](const fact& one) { return one.key == of.key; });
   });
   return list;

@@ -19,7 +19,8 @@ std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
   // oneTBB warns if more places are requested than there are cores.
   const int places = std::max(threads, std::min(workers, usable_cores()));
   return std::make_unique<task_pool>(threads, places,
-                                     device_stages ? d.properties().host_cpus : cpu_set());
+                                     device_stages ? d.properties().host_cpus : cpu_set(),
+                                     p.run.realtime);
 }
 
 }  // namespace
@@ -43,7 +44,8 @@ void real_host::start_workers(seen_function seen) {
       [seen = std::move(seen)](std::uint64_t token, std::exception_ptr problem) {
         turn own(turn::of::watcher);
         seen(own, token, std::move(problem));
-      });
+      },
+      p.run.realtime);
 }
 
 }  // namespace graphline
