@@ -35,9 +35,9 @@ enum class arrival { closed, constant, poisson };
 /// `drop_oldest`: it replaces the oldest frame in the queue. `drop_newest`: it is dropped.
 enum class queue_policy { block, drop_oldest, drop_newest };
 
-/// How device stages are distributed over compute streams. `automatic`: a chain shares a stream, and
-/// there are at most eight streams. `one`: all share a stream. `per_stage`: each has its own.
-/// `per_branch`: as `automatic`, without the limit.
+/// How device stages share compute streams. `automatic`: each chain has a stream, and there are at
+/// most eight. `one`: all share a stream. `per_stage`: none do. `per_branch`: as `automatic`,
+/// without the limit.
 enum class stream_rule { automatic, one, per_stage, per_branch };
 
 /// How a dependency is satisfied. `graphs: frame` uses the first two values for all stages.
@@ -75,9 +75,9 @@ inline constexpr word<queue_policy> queue_policy_words[] = {
     {"drop_oldest", queue_policy::drop_oldest},
     {"drop_newest", queue_policy::drop_newest}};
 inline constexpr word<stream_rule> stream_rule_words[] = {{"auto", stream_rule::automatic},
-                                                         {"one", stream_rule::one},
-                                                         {"per_stage", stream_rule::per_stage},
-                                                         {"per_branch", stream_rule::per_branch}};
+                                                          {"one", stream_rule::one},
+                                                          {"per_stage", stream_rule::per_stage},
+                                                          {"per_branch", stream_rule::per_branch}};
 inline constexpr word<satisfied_by> satisfied_by_words[] = {
     {"stream order", satisfied_by::stream_order},
     {"event", satisfied_by::event_wait},

@@ -113,8 +113,9 @@ void check_cores(draft& d, draft_stage& stage) {
   std::ranges::set_difference(cores.cpus, d.target.cpus, std::back_inserter(missing));
   if (missing.empty() || d.target.cpus.empty()) return;
   d.error(stage, cores.place,
-          fmt::format("stage '{}' cannot run on core {}: this process may use {}; name one of "
-                      "these, or allow more with taskset or in the container's cpuset",
+          fmt::format("stage '{}' cannot run on cores {}, because this process may use cores "
+                      "{} only; choose from these, or allow more with taskset or the container's "
+                      "cpuset",
                       name, in_ranges(missing), in_ranges(d.target.cpus)));
 }
 

@@ -36,10 +36,10 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
 /// Checks nothing if a setting could not be read.
 void check_settings(const settings& run, const settings_places& places, diagnostics& out);
 
-/// Warns if real-time threads that poll could take all of `cpus` away from other threads, when these
-/// plans run together. An empty `cpus` is not checked.
-void warn_of_polling(const std::vector<const plan*>& plans, const cpu_set& cpus,
-                     const place& where, diagnostics& out);
+/// Warns if plans that run together may let real-time threads poll on all of `cpus`. An empty set
+/// is not checked.
+void warn_of_polling(const std::vector<const plan*>& plans, const cpu_set& cpus, const place& where,
+                     diagnostics& out);
 
 /// Changes settings so that each stage is timed alone: one device stage and one frame at a time,
 /// each frame starting when the previous one ends.

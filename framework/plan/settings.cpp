@@ -183,8 +183,8 @@ void check_settings(const settings& run, const settings_places& places, diagnost
   }
 }
 
-void warn_of_polling(const std::vector<const plan*>& plans, const cpu_set& cpus,
-                     const place& where, diagnostics& out) {
+void warn_of_polling(const std::vector<const plan*>& plans, const cpu_set& cpus, const place& where,
+                     diagnostics& out) {
   const settings* polling = nullptr;
   std::size_t threads = 0;
   for (const plan* p : plans) {

@@ -116,8 +116,9 @@ void assign_streams(plan& p) {
     return std::min(static_cast<std::size_t>(std::ranges::count(higher, true)), most - 1);
   };
   std::array<lanes, 2> copying;
-  std::size_t computing = 0;            // number of compute streams
-  std::size_t missing = groups.size();  // groups without a stream, for each of which one is reserved
+  std::size_t computing = 0;  // number of compute streams
+  // Groups without a stream. One is reserved for each.
+  std::size_t missing = groups.size();
   for (std::size_t i = 0; i < p.stages.size(); ++i) {
     const planned_stage& stage = p.stages[i];
     if (stage.on != side::device) continue;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "framework/base/error.hpp"
@@ -157,10 +158,9 @@ stage_spec read_stage(const node& item, diagnostics& out) {
   if (const node* n = item.find("cores")) {
     stage.cores.place = n->where();
     if (const auto cores = read_value(*find_parameter(stage_keys(), "cores"), *n, "", out)) {
-      for (const std::int64_t core : std::get<std::vector<std::int64_t>>(*cores)) {
-        stage.cores.cpus.push_back(static_cast<int>(core));
-      }
-      std::ranges::sort(stage.cores.cpus);
+      const auto& list = std::get<std::vector<std::int64_t>>(*cores);
+      const std::set<std::int64_t> ascending(list.begin(), list.end());
+      for (const std::int64_t core : ascending) stage.cores.cpus.push_back(static_cast<int>(core));
       if (stage.cores.cpus.empty()) out.error(n->where(), "'cores' needs at least one core");
     }
   }

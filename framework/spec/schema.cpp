@@ -73,8 +73,7 @@ json value_schema(const parameter& p, references how) {
   switch (p.type) {
     case parameter_type::integer:
       if (p.choices.empty()) return or_reference(number_schema(p, "integer"), how);
-      return or_reference(
-          {{"anyOf", {number_schema(p, "integer"), {{"enum", p.choices}}}}}, how);
+      return or_reference({{"anyOf", {number_schema(p, "integer"), {{"enum", p.choices}}}}}, how);
     case parameter_type::number:
       return or_reference(number_schema(p, "number"), how);
     case parameter_type::boolean:

@@ -48,11 +48,10 @@ void each_setting(Take take) {
   take(&settings::priorities, {"priorities", "Whether streams have priorities",
                                "Whether streams have the priorities of their stages."});
   take(&settings::streams,
-       {"streams", "How device stages are distributed over streams, or their largest number",
-        "How device stages are distributed over streams, or the maximum number of streams: a chain "
-        "shares one, with at most eight (auto) or any number (per_branch); one for all; or one "
-        "each. Stages of different priorities share a stream only where there are too few. Copies "
-        "always have one more stream for each direction.",
+       {"streams", "How device stages share streams, or the maximum number of streams",
+        "How device stages share streams: each chain has one, with a maximum of eight streams "
+        "(auto), of this number, or without a limit (per_branch); all stages share one; or none "
+        "do (per_stage). Copies have a stream for each direction.",
         1, 64, "auto|one|per_stage|per_branch|N", false, "", false, true});
   take(&settings::in_flight,
        {"in_flight", "Frames begun and not yet complete, at most",

@@ -18,9 +18,8 @@ std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
   const int threads = std::clamp(cpu_stages, 1, workers);
   // oneTBB warns if more places are requested than there are cores.
   const int places = std::max(threads, std::min(workers, usable_cores()));
-  return std::make_unique<task_pool>(threads, places,
-                                     device_stages ? d.properties().host_cpus : cpu_set(),
-                                     p.run.realtime);
+  return std::make_unique<task_pool>(
+      threads, places, device_stages ? d.properties().host_cpus : cpu_set(), p.run.realtime);
 }
 
 }  // namespace
