@@ -15,7 +15,8 @@
 
 #include "framework/base/machine.hpp"
 #include "framework/base/realtime.hpp"
-#include "tests/run/test_kinds.hpp"
+#include "framework/run/execute/concurrent_runs.hpp"
+#include "tests/run/together_testing.hpp"
 
 namespace graphline {
 namespace {
@@ -146,6 +147,29 @@ INSTANTIATE_TEST_SUITE_P(run, placed_stages,
                                          way{strategy::async, 2, graph_mode::frame},
                                          way{strategy::overlap, 1, graph_mode::frame}),
                          [](const auto& tested) { return name_of(tested.param); });
+
+TEST(realtime, holds_for_each_of_the_pipelines_that_run_together) {
+  if (scoped_realtime(9).refused()) GTEST_SKIP() << realtime_refusal(9);
+  std::mutex lock;
+  std::map<std::string, std::set<int>> priorities;
+  const auto registry = make_registry([&](const std::string& stage, std::int64_t) {
+    const std::lock_guard locked(lock);
+    priorities[stage].insert(own_scheduling().second);
+  });
+  const auto on = open_host_device(1);
+  std::vector<std::unique_ptr<session>> sessions;
+  std::vector<concurrent_run> runs;
+  for (const auto& [name, priority] : {std::pair{"camera", 9}, {"batch", 4}, {"plain", 0}}) {
+    auto spec = small_pipeline(name, strategy::overlap, graph_mode::stage);
+    spec.run.realtime = priority;
+    sessions.push_back(std::make_unique<session>(plan_for_host(spec, registry), *on, nullptr));
+    runs.push_back({.name = name, .session = sessions.back().get(), .foreground = true});
+  }
+  for (const auto& record : run_at_once(runs, nullptr)) EXPECT_FALSE(record.failure);
+  EXPECT_THAT(priorities["camera in"], ElementsAre(9));
+  EXPECT_THAT(priorities["batch out"], ElementsAre(4));
+  EXPECT_THAT(priorities["plain in"], ElementsAre(0));
+}
 
 TEST(realtime, is_refused_before_the_run_with_what_grants_it) {
   const auto refused = [] {
