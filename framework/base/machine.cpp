@@ -1,5 +1,7 @@
 #include "framework/base/machine.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -31,8 +33,8 @@ std::optional<std::uint64_t> least(std::optional<std::uint64_t> a, std::optional
   return a && b ? std::min(a, b) : std::max(a, b);
 }
 
-void keep_to(const ::cpu_set_t& cpus) noexcept {
-  static_cast<void>(::sched_setaffinity(0, sizeof cpus, &cpus));
+bool keep_to(const ::cpu_set_t& cpus) noexcept {
+  return ::sched_setaffinity(0, sizeof cpus, &cpus) == 0;
 }
 
 fs::path folder_from(const char* variable) {
@@ -70,6 +72,18 @@ cpu_set affinity_cpus() {
   return result;
 }
 
+std::string in_ranges(const cpu_set& cpus) {
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", cpus[i]);
+    if (last > i) text += fmt::format("-{}", cpus[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
 cpu_split split_cpus(const cpu_set& usable, int compute_threads) {
   constexpr std::size_t few = 4;
   const auto computing = static_cast<std::size_t>(compute_threads);
@@ -90,11 +104,11 @@ scoped_cpu_affinity::scoped_cpu_affinity(const cpu_set& cpus) noexcept {
   if (::sched_getaffinity(0, sizeof set, &set) == 0) before_ = set;
   CPU_ZERO(&set);
   for (const int cpu : cpus) CPU_SET(cpu, &set);
-  keep_to(set);
+  refused_ = !keep_to(set);
 }
 
 scoped_cpu_affinity::~scoped_cpu_affinity() {
-  if (before_) keep_to(*before_);
+  if (before_) static_cast<void>(keep_to(*before_));
 }
 
 fs::path cache_folder() {

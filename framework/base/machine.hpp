@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "framework/base/clock.hpp"
@@ -55,6 +56,9 @@ cpu_split split_cpus(const cpu_set& usable, int compute_threads);
 /// Returns the CPUs of the calling thread's affinity mask. Empty if unknown.
 cpu_set affinity_cpus();
 
+/// Formats ascending CPU numbers as ranges, in `taskset` syntax: "0-3,8".
+std::string in_ranges(const cpu_set& cpus);
+
 /// Returns `affinity_cpus()`; empty if a cgroup quota grants less time than these CPUs have.
 cpu_set usable_cpus();
 
@@ -67,8 +71,12 @@ class scoped_cpu_affinity {
   scoped_cpu_affinity(const scoped_cpu_affinity&) = delete;
   scoped_cpu_affinity& operator=(const scoped_cpu_affinity&) = delete;
 
+  /// Returns true if the system refused the CPUs.
+  bool refused() const noexcept { return refused_; }
+
  private:
   std::optional<::cpu_set_t> before_;
+  bool refused_ = false;
 };
 
 /// Returns the folder that caches measurements of this machine: GRAPHLINE_CACHE, else

@@ -39,6 +39,11 @@ enum class queue_policy { block, drop_oldest, drop_newest };
 /// stages.
 enum class sharing { none, cpu, device, both };
 
+/// How device stages share compute streams. `automatic`: each chain has a stream, and there are at
+/// most eight. `one`: all share a stream. `per_stage`: none do. `per_branch`: as `automatic`,
+/// without the limit.
+enum class stream_rule { automatic, one, per_stage, per_branch };
+
 /// How a dependency is satisfied. `graphs: frame` uses the first two values for all stages.
 enum class satisfied_by {
   stream_order,  ///< device to device, by order in one stream
@@ -77,6 +82,10 @@ inline constexpr word<sharing> sharing_words[] = {{"none", sharing::none},
                                                   {"cpu", sharing::cpu},
                                                   {"device", sharing::device},
                                                   {"both", sharing::both}};
+inline constexpr word<stream_rule> stream_rule_words[] = {{"auto", stream_rule::automatic},
+                                                          {"one", stream_rule::one},
+                                                          {"per_stage", stream_rule::per_stage},
+                                                          {"per_branch", stream_rule::per_branch}};
 inline constexpr word<satisfied_by> satisfied_by_words[] = {
     {"stream order", satisfied_by::stream_order},
     {"event", satisfied_by::event_wait},
@@ -103,6 +112,7 @@ template <> struct words_of<timing_method> { static constexpr const auto& table 
 template <> struct words_of<arrival>       { static constexpr const auto& table = arrival_words; };
 template <> struct words_of<queue_policy>  { static constexpr const auto& table = queue_policy_words; };
 template <> struct words_of<sharing>       { static constexpr const auto& table = sharing_words; };
+template <> struct words_of<stream_rule>   { static constexpr const auto& table = stream_rule_words; };
 template <> struct words_of<satisfied_by>  { static constexpr const auto& table = satisfied_by_words; };
 template <> struct words_of<fill>          { static constexpr const auto& table = fill_words; };
 // clang-format on

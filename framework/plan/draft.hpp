@@ -137,6 +137,9 @@ plan assemble(draft& d);
 /// Distributes device stages over streams; fills `stream` and `streams`.
 void assign_streams(plan& p);
 
+/// Warns if the setting `streams` has no effect, or lets stages of different priorities share one.
+void warn_of_streams(const plan& p, const place& where, diagnostics& out);
+
 /// Distributes CPU stages over separate streams, for a frame's graph.
 void assign_call_streams(plan& p);
 

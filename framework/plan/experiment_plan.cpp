@@ -149,6 +149,8 @@ class unit_planner {
     unit.planned = make_plan(spec, registry_, target_, prepared_, unit.found);
   }
 
+  const plan_target& target() const noexcept { return target_; }
+
  private:
   stage_registry& registry_;
   const plan_target& target_;
@@ -444,6 +446,9 @@ std::vector<experiment_unit> planned_members(const experiment_spec& spec, experi
   for (const experiment_unit& unit : units) all.push_back(&unit);
   attribute_diagnostics(spec, all, out);
   if (!out.has_errors()) check_sharing(spec, units, out);
+  std::vector<const plan*> plans;
+  for (const experiment_unit& unit : units) plans.push_back(&unit.planned);
+  warn_of_polling(plans, planner.target().cpus, spec.name.place, out);
   return units;
 }
 

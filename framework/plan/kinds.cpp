@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "framework/plan/draft.hpp"
 #include "framework/spec/node_reading.hpp"
@@ -98,6 +99,27 @@ void warn_of_idle_priority(draft& d, const draft_stage& stage) {
   }
 }
 
+/// Reports cores of a device stage, and cores that this process may not use.
+void check_cores(draft& d, draft_stage& stage) {
+  const stage_cores& cores = stage.spec->cores;
+  if (cores.cpus.empty()) return;
+  const std::string& name = stage.spec->name.text;
+  if (stage.kind->moves || stage.kind->on == side::device) {
+    return d.error(stage, cores.place,
+                   fmt::format("'cores' has no effect on stage '{}', which runs on the device; "
+                               "remove it, or set it on a CPU stage",
+                               name));
+  }
+  cpu_set missing;
+  std::ranges::set_difference(cores.cpus, d.target.cpus, std::back_inserter(missing));
+  if (missing.empty() || d.target.cpus.empty()) return;
+  d.error(stage, cores.place,
+          fmt::format("stage '{}' cannot run on cores {}, because this process may use cores "
+                      "{} only; choose from these, or allow more with taskset or the container's "
+                      "cpuset",
+                      name, in_ranges(missing), in_ranges(d.target.cpus)));
+}
+
 /// Binds the arguments. Also accepts, and suggests, the keys that every stage has.
 arguments bind_stage(const draft& d, const stage_spec& spec, const std::vector<parameter>& own,
                      diagnostics& out) {
@@ -124,6 +146,7 @@ void resolve_kinds(draft& d) {
     stage.kind = find_kind(d, stage);
     if (stage.kind == nullptr) continue;
     warn_of_idle_priority(d, stage);
+    check_cores(d, stage);
     diagnostics found;
     stage.arguments = bind_stage(d, *stage.spec, stage.kind->parameters, found);
     // Values that refer to an unknown parameter are reported already.

@@ -97,6 +97,7 @@ struct planned_stage {
   graphline::priority priority = graphline::priority::normal;  ///< of the stream
   int level = 0;                                               ///< declared priority
   std::optional<nanoseconds> deadline = {};                    ///< after the frame's due time
+  cpu_set cores;           ///< of a CPU stage; if empty, it runs on any
   std::size_t stream = 0;  ///< index into `streams`; CPU stages have one only in a frame's graph
   /// True if an event is recorded after the stage for another stream, a CPU stage or the end of the
   /// frame.

@@ -68,6 +68,7 @@ class assembler {
     stage.level = from.spec->priority;
     stage.priority = stream_priority(stage.level);
     stage.deadline = from.spec->deadline;
+    stage.cores = from.spec->cores.cpus;
     const side reads_on = reading_side(draft_, from);
     for (const std::size_t t : from.reads) stage.reads.push_back(on_side(t, reads_on));
     for (const alternative_read& other : from.otherwise) {
@@ -295,6 +296,8 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
     const auto given = places.each.find(setting);
     return given == places.each.end() ? places.section : given->second;
   };
+  warn_of_polling({&p}, target.cpus, place_of("realtime"), out);
+  planning::warn_of_streams(p, place_of("streams"), out);
   const auto has_rows = [](const planned_stage& stage) { return stage.rows.has_value(); };
   if (p.run.batch_frames > 1 && std::ranges::none_of(p.stages, has_rows)) {
     out.warning(place_of("batch_frames"),

@@ -14,6 +14,7 @@ struct plan_target {
   std::string backend = "host";           ///< empty: no device; the plan is only inspected
   std::uint64_t device_memory_bytes = 0;  ///< 0: unknown, not checked
   std::uint64_t host_memory_bytes = 0;    ///< 0: unknown, not checked
+  cpu_set cpus = {};                      ///< that the process may use; empty: unknown, not checked
   bool present = true;                    ///< whether the device is in this machine
   bool selects = true;  ///< as in `device_properties`; true if the device is not present
   plugin_use plugins = plugin_use::load;  ///< for the pipelines of an experiment
@@ -34,6 +35,11 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
 /// plan's settings. Errors are placed at the option or line of a setting, or else at the section.
 /// Checks nothing if a setting could not be read.
 void check_settings(const settings& run, const settings_places& places, diagnostics& out);
+
+/// Warns if plans that run together may let real-time threads poll on all of `cpus`. An empty set
+/// is not checked.
+void warn_of_polling(const std::vector<const plan*>& plans, const cpu_set& cpus, const place& where,
+                     diagnostics& out);
 
 /// Changes settings so that each stage is timed alone: one device stage and one frame at a time,
 /// each frame starting when the previous one ends.

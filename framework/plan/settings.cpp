@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -186,6 +187,29 @@ void check_settings(const settings& run, const settings_places& places, diagnost
   } else if (run.timing == timing_method::sync) {
     check.warn_of_sync();
   }
+}
+
+void warn_of_polling(const std::vector<const plan*>& plans, const cpu_set& cpus, const place& where,
+                     diagnostics& out) {
+  const settings* polling = nullptr;
+  std::size_t threads = 0;
+  for (const plan* p : plans) {
+    if (p->run.realtime == 0 || p->run.wait == wait_mode::block) continue;
+    const bool devices = std::ranges::any_of(
+        p->stages, [](const planned_stage& stage) { return stage.on == side::device; });
+    const bool scheduled = p->run.arrival != arrival::closed;
+    // One thread waits for the device and for due times, or one for each.
+    const bool apart = has_workers(p->run);
+    const int more = apart ? int{devices} + int{scheduled} : int{devices || scheduled};
+    threads += static_cast<std::size_t>(more);
+    if (more > 0) polling = &p->run;
+  }
+  if (polling == nullptr || cpus.empty() || threads < cpus.size()) return;
+  out.warning(where,
+              fmt::format("realtime: {} with wait: {} can starve other threads, such as those of "
+                          "the host device: real-time threads may poll on all cores that this "
+                          "process may use ({}); use wait: block",
+                          polling->realtime, to_word(polling->wait), in_ranges(cpus)));
 }
 
 void set_stages_apart(settings& run) noexcept {

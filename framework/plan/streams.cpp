@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "framework/plan/draft.hpp"
+#include "framework/spec/settings_table.hpp"
 
 namespace graphline::planning {
 namespace {
@@ -61,28 +64,61 @@ std::size_t level_of(const planned_stage& stage) {
   return static_cast<std::size_t>(stage.priority);
 }
 
+/// Raises the priority of a stage's stream to that of the stage.
+void raise_priority(plan& p, const planned_stage& stage) {
+  planned_stream& stream = p.streams[stage.stream];
+  stream.priority = std::min(stream.priority, stage.priority);
+}
+
 /// Puts a copy on the stream of its direction. Each direction has one stream because it has one
 /// copy engine. The stream gets the highest priority of its copies.
 void put_copy(plan& p, std::size_t index, lanes& direction) {
   const planned_stage& stage = p.stages[index];
   direction.put(p, index, direction.empty(),
                 {goes_in(p, stage) ? "copy in" : "copy out", stage.priority, true});
-  planned_stream& stream = p.streams[stage.stream];
-  stream.priority = std::min(stream.priority, stage.priority);
+  raise_priority(p, stage);
+}
+
+/// Returns the maximum number of compute streams. By default, the streams of copies count, too.
+std::size_t most_compute_streams(const stream_choice& streams, std::size_t copying) {
+  if (streams.at_most > 0) return static_cast<std::size_t>(streams.at_most);
+  switch (streams.rule) {
+    case stream_rule::automatic:
+      return most_streams - copying;
+    case stream_rule::one:
+      return 1;
+    case stream_rule::per_stage:
+    case stream_rule::per_branch:
+      break;
+  }
+  return std::numeric_limits<std::size_t>::max();
 }
 
 }  // namespace
 
 void assign_streams(plan& p) {
-  std::array<bool, std::size(priority_words)> missing{};  // priorities that need a stream
-  std::array<bool, 2> copies{};                           // directions that need a stream
+  std::array<bool, std::size(priority_words)> used{};  // priorities of compute stages
+  std::array<bool, 2> copies{};                        // directions that need a stream
   for (const planned_stage& s : p.stages) {
     if (s.on != side::device) continue;
-    (s.kind->moves ? copies[goes_in(p, s) ? 1 : 0] : missing[level_of(s)]) = true;
+    (s.kind->moves ? copies[goes_in(p, s) ? 1 : 0] : used[level_of(s)]) = true;
   }
-  std::array<lanes, std::size(priority_words)> compute;
+  const std::size_t most = most_compute_streams(
+      p.run.streams, static_cast<std::size_t>(std::ranges::count(copies, true)));
+  const bool apart = p.run.streams.rule == stream_rule::per_stage;
+  // Stages that may share a stream: those of one priority or, with too few streams, of the lowest.
+  std::vector<lanes> groups(
+      apart ? p.stages.size()
+            : std::min(static_cast<std::size_t>(std::ranges::count(used, true)), most));
+  const auto group_of = [&](std::size_t index) {
+    if (apart) return index;
+    const auto higher = std::span(used).first(level_of(p.stages[index]));
+    return std::min(static_cast<std::size_t>(std::ranges::count(higher, true)), most - 1);
+  };
   std::array<lanes, 2> copying;
   std::size_t computing = 0;  // number of compute streams
+  // Groups without a stream. One is reserved for each.
+  std::size_t missing = groups.size();
   for (std::size_t i = 0; i < p.stages.size(); ++i) {
     const planned_stage& stage = p.stages[i];
     if (stage.on != side::device) continue;
@@ -90,13 +126,12 @@ void assign_streams(plan& p) {
       put_copy(p, i, copying[goes_in(p, stage) ? 1 : 0]);
       continue;
     }
-    // One stream is reserved for each priority and direction that still needs one.
-    const auto kept = std::ranges::count(missing, true) + std::ranges::count(copies, true);
-    lanes& own = compute[level_of(stage)];
-    const bool may_add = own.empty() || computing + static_cast<std::size_t>(kept) < most_streams;
-    missing[level_of(stage)] = false;
+    lanes& own = groups[group_of(i)];
+    if (own.empty()) --missing;
+    const bool may_add = own.empty() || computing + missing < most;
     const std::size_t before = own.size();
     own.put(p, i, may_add, {fmt::format("stream {}", computing), stage.priority});
+    raise_priority(p, stage);
     computing += own.size() - before;
   }
   if (p.run.priorities) return;
@@ -104,6 +139,28 @@ void assign_streams(plan& p) {
   // experiment changes nothing else.
   for (planned_stream& stream : p.streams) stream.priority = priority::normal;
   for (planned_stage& stage : p.stages) stage.priority = priority::normal;
+}
+
+void warn_of_streams(const plan& p, const place& where, diagnostics& out) {
+  if (p.run.streams == stream_choice{}) return;
+  const auto computes = [](const planned_stage& s) {
+    return s.on == side::device && !s.kind->moves;
+  };
+  const auto given = written(p.run.streams);
+  if (std::ranges::count_if(p.stages, computes) < 2) {
+    return out.warning(where, fmt::format("streams: {} has no effect on fewer than two device "
+                                          "stages, apart from copies; omit streams",
+                                          given));
+  }
+  for (const planned_stage& stage : p.stages) {
+    if (!computes(stage) || stage.priority == p.streams[stage.stream].priority) continue;
+    return out.warning(
+        where, fmt::format("streams: {} gives stage '{}' of priority {} a stream of priority {}, "
+                           "because there are fewer streams than priorities; allow more streams, "
+                           "or set priorities: off",
+                           given, stage.name, to_word(stage.priority),
+                           to_word(p.streams[stage.stream].priority)));
+  }
 }
 
 void assign_call_streams(plan& p) {

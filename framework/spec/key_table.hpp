@@ -11,6 +11,7 @@
 #include "framework/base/words.hpp"
 #include "framework/spec/node_reading.hpp"
 #include "framework/spec/parameter.hpp"
+#include "framework/spec/pipeline_spec.hpp"
 
 namespace graphline {
 
@@ -70,6 +71,15 @@ setting<Struct> setting_of(Member Struct::*member, parameter key) {
     return {std::move(key), [member](Struct& to, const arguments::value& v) {
               const node& given = std::get<node>(v);
               to.*member = given.is_scalar() ? given.text() : given.in_one_line();
+            }};
+  } else if constexpr (std::is_same_v<Member, stream_choice>) {
+    key.type = parameter_type::integer;
+    key.choices = word_list<stream_rule>();
+    key.default_value = std::string(to_word(initial.rule));
+    return {std::move(key), [member](Struct& to, const arguments::value& v) {
+              const auto* word = std::get_if<std::string>(&v);
+              to.*member = word != nullptr ? Member{from_word<stream_rule>(*word).value()}
+                                           : Member{.at_most = std::get<std::int64_t>(v)};
             }};
   } else {  // an optional member: `key` gives the type, and there is no default
     return {std::move(key), [member](Struct& to, const arguments::value& v) {

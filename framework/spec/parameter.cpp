@@ -40,19 +40,31 @@ std::optional<value> read_path(const node& n, const parameter& p, const std::str
   return value(path.lexically_normal().string());
 }
 
-/// Returns true for a word where whole numbers or one of the parameter's `choices` are expected.
-bool is_choice(const node& n, const parameter& p) {
-  return !p.choices.empty() && n.is_scalar() && !is_unresolved(n) &&
-         n.text().find_first_of("0123456789") == std::string::npos;
+/// Reads a number or one of the parameter's `choices`.
+std::optional<value> read_integer_or_word(const node& n, const parameter& p, diagnostics& out) {
+  if (p.choices.empty()) return as_value(read_integer(n, p.name, out));
+  diagnostics ignored;
+  if (const auto word = read_choice(n, p.name, p.choices, ignored)) return value(*word);
+  if (const auto number = read_integer(n, p.name, ignored)) return value(*number);
+  if (is_unresolved(n)) return std::nullopt;
+  out.error(n.where(), fmt::format("'{}' must be a {}, found {}{}", p.name, describe_type(p),
+                                   n.describe(), suggestion(n.text(), p.choices, 0)));
+  return std::nullopt;
+}
+
+/// Reads a number, a list of numbers, or one of the parameter's `choices`.
+std::optional<value> read_integers_or_word(const node& n, const parameter& p, diagnostics& out) {
+  const bool is_word = !p.choices.empty() && n.is_scalar() && !is_unresolved(n) &&
+                       n.text().find_first_of("0123456789") == std::string::npos;
+  if (is_word) return as_value(read_choice(n, p.name, p.choices, out));
+  return as_value(read_integers(n, p.name, out));
 }
 
 std::optional<value> read_typed(const node& n, const parameter& p, const std::string& directory,
                                 diagnostics& out) {
-  const bool whole = p.type == parameter_type::integer || p.type == parameter_type::integers;
-  if (whole && is_choice(n, p)) return as_value(read_choice(n, p.name, p.choices, out));
   switch (p.type) {
     case parameter_type::integer:
-      return as_value(read_integer(n, p.name, out));
+      return read_integer_or_word(n, p, out);
     case parameter_type::number:
       return as_value(read_number(n, p.name, out));
     case parameter_type::boolean:
@@ -66,7 +78,7 @@ std::optional<value> read_typed(const node& n, const parameter& p, const std::st
     case parameter_type::duration:
       return as_value(read_duration(n, p.name, out));
     case parameter_type::integers:
-      return as_value(read_integers(n, p.name, out));
+      return read_integers_or_word(n, p, out);
     case parameter_type::numbers:
       return as_value(read_numbers(n, p.name, out));
     case parameter_type::shape:

@@ -46,7 +46,7 @@ struct parameter {
   std::string unit = {};               ///< "px"; empty for none
   std::optional<double> minimum = {};  ///< lower bound of a number or of each number in a list
   std::optional<double> maximum = {};
-  /// Words of a `choice`. For whole numbers, words accepted instead and stored as text.
+  /// Words of a `choice`. For `integer` and `integers`, words accepted instead and stored as text.
   std::vector<std::string> choices = {};
   /// The one backend on which the parameter has an effect; empty for all backends.
   std::string only_on = {};

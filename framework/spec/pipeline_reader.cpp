@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "framework/base/error.hpp"
@@ -154,6 +155,15 @@ stage_spec read_stage(const node& item, diagnostics& out) {
     // After an error in `rows`, the planner cannot know whether the stage has rows.
     if (item.find("rows") != nullptr && stage.rows.text.empty()) stage.buckets.rows.clear();
   }
+  if (const node* n = item.find("cores")) {
+    stage.cores.place = n->where();
+    if (const auto cores = read_value(*find_parameter(stage_keys(), "cores"), *n, "", out)) {
+      const auto& list = std::get<std::vector<std::int64_t>>(*cores);
+      const std::set<std::int64_t> ascending(list.begin(), list.end());
+      for (const std::int64_t core : ascending) stage.cores.cpus.push_back(static_cast<int>(core));
+      if (stage.cores.cpus.empty()) out.error(n->where(), "'cores' needs at least one core");
+    }
+  }
   read_tensors(item, "otherwise", stage.otherwise, stage.otherwise_reads, out);
   if (const node* n = item.find("priority")) stage.priority = read_priority(*n, out).value_or(0);
   if (const node* n = item.find("deadline")) {
@@ -291,6 +301,13 @@ const std::vector<parameter>& stage_keys() {
            "takes the smallest that holds its rows. Powers of two and the first extent of its "
            "tensors when left out or empty; the last must be that extent.",
        .minimum = 1},
+      {.name = "cores",
+       .type = parameter_type::integers,
+       .help =
+           "Cores, by their numbers, on which the thread that runs a CPU stage stays during the "
+           "stage; any core when left out.",
+       .minimum = 0,
+       .maximum = CPU_SETSIZE - 1},
       structure_key(
           "when", "name",
           "Tensor int64 [1]: 0 skips the stage, and the stages that read what it writes."),

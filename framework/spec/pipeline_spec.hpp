@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "framework/base/clock.hpp"
+#include "framework/base/machine.hpp"
 #include "framework/base/place.hpp"
 #include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
@@ -26,6 +27,14 @@ constexpr bool can_be_kept(double rate) noexcept {
   return rate >= lowest_rate && rate <= highest_rate;
 }
 
+/// The setting `streams`: a rule, or a maximum number of compute streams.
+struct stream_choice {
+  stream_rule rule = stream_rule::automatic;
+  std::int64_t at_most = 0;  ///< with `automatic`; 0 for the default
+
+  friend bool operator==(const stream_choice&, const stream_choice&) = default;
+};
+
 /// Settings of a run: the `run:` section of a file, overridden by the command line.
 struct settings {
   graphline::strategy strategy = graphline::strategy::async;
@@ -33,12 +42,14 @@ struct settings {
   timing_method timing = timing_method::event;
   wait_mode wait = wait_mode::block;
   bool priorities = true;      ///< if false, every stream has the same priority
+  stream_choice streams;       ///< how device stages are distributed over streams
   std::int64_t in_flight = 1;  ///< maximum number of frames begun and not complete
   std::int64_t workers = 0;    ///< threads for CPU stages with `overlap`; 0 for one per free core
   std::string policy = "oldest_frame";  ///< name, or YAML mapping from it to parameters
-  std::int64_t window = 0;              ///< maximum number of device stages issued and not complete
-  std::int64_t frames = 45;             ///< measured frames
-  std::int64_t warmup = 5;              ///< frames before the measured frames; not reported
+  std::int64_t window = 0;     ///< maximum number of device stages issued and not complete
+  std::int64_t realtime = 0;   ///< SCHED_FIFO priority of the host's threads; 0 for none
+  std::int64_t frames = 45;    ///< measured frames
+  std::int64_t warmup = 5;     ///< frames before the measured frames; not reported
   std::optional<nanoseconds> max_time;  ///< no measured frame begins after this time
   std::uint64_t seed = 1;               ///< seed of weights, inputs, random stages and arrivals
   std::int64_t threads = 0;             ///< threads of the `host` device; 0 for half the cores
@@ -90,6 +101,12 @@ struct row_buckets {
   graphline::place place = {};
 };
 
+/// CPUs on which a CPU stage runs.
+struct stage_cores {
+  cpu_set cpus = {};  ///< if empty, any
+  graphline::place place = {};
+};
+
 /// A declared stage. The planner checks `parameters` against the stage's kind. An invalid name or
 /// kind was reported and is empty.
 struct stage_spec {
@@ -102,6 +119,7 @@ struct stage_spec {
   std::vector<named> after = {};  ///< stages that must finish first, without a data dependency
   named rows = {};                ///< tensor with the number of rows to compute; if empty, all
   row_buckets buckets = {};       ///< with `rows`, of a device stage
+  stage_cores cores = {};         ///< of a CPU stage
   named when = {};                ///< tensor whose zero skips the stage; if empty, it always runs
   std::vector<named> otherwise = {};        ///< tensors that replace skipped ones
   std::vector<named> otherwise_reads = {};  ///< the skipped ones; if empty, the only one of `reads`

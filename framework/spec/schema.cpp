@@ -65,17 +65,15 @@ json or_reference(json schema, references how) {
 
 /// Returns the schema of a key's value, without the key's help and default.
 json value_schema(const parameter& p, references how) {
-  const auto or_word = [&](json schema) {
-    if (!p.choices.empty() && !schema.contains("anyOf")) schema = {{"anyOf", {std::move(schema)}}};
+  const auto list_of = [&](json one) {
+    json schema = one_or_list(or_reference(std::move(one), how));
     for (const auto& word : p.choices) schema["anyOf"].push_back({{"const", word}});
     return schema;
   };
-  const auto list_of = [&](json one) {
-    return or_word(one_or_list(or_reference(std::move(one), how)));
-  };
   switch (p.type) {
     case parameter_type::integer:
-      return or_word(or_reference(number_schema(p, "integer"), how));
+      if (p.choices.empty()) return or_reference(number_schema(p, "integer"), how);
+      return or_reference({{"anyOf", {number_schema(p, "integer"), {{"enum", p.choices}}}}}, how);
     case parameter_type::number:
       return or_reference(number_schema(p, "number"), how);
     case parameter_type::boolean:

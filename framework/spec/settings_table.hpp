@@ -22,6 +22,7 @@ struct setting_entry {
   bool on_schedule = false;        ///< no effect with closed arrival; results then omit it
   const char* option_letter = "";  ///< short option, such as "-n,"
   bool of_overlap = false;         ///< no effect without workers; results then omit it
+  bool omit_default = false;       ///< results omit the default
 };
 
 /// Calls `take(member, entry)` for each setting of a run. All readers and writers use this list.
@@ -46,6 +47,12 @@ void each_setting(Take take) {
         "until woken."});
   take(&settings::priorities, {"priorities", "Whether streams have priorities",
                                "Whether streams have the priorities of their stages."});
+  take(&settings::streams,
+       {"streams", "How device stages share streams, or the maximum number of streams",
+        "How device stages share streams: each chain has one, with a maximum of eight streams "
+        "(auto), of this number, or without a limit (per_branch); all stages share one; or none "
+        "do (per_stage). Copies have a stream for each direction.",
+        1, 64, "auto|one|per_stage|per_branch|N", false, "", false, true});
   take(&settings::in_flight,
        {"in_flight", "Frames begun and not yet complete, at most",
         "Maximum number of frames begun and not yet complete. Each stage still has them in order, "
@@ -56,17 +63,23 @@ void each_setting(Take take) {
       {"workers", "Threads that run CPU stages with strategy overlap (0: one per core)",
        "Threads that run CPU stages with 'strategy: overlap'; 0 means one per core that the device "
        "leaves free.",
-       0, 1024, "N", false, "", true});
+       0, 1024, "N", false, "", true, true});
   take(&settings::policy,
        {"policy", "Order of ready stages with strategy overlap; 'graphline policies' lists them",
         "Scheduling policy: which ready stage goes first with 'strategy: overlap'; 'graphline "
         "policies' lists them. A mapping gives parameters: {random: {seed: 2}}.",
-        std::nullopt, std::nullopt, "NAME", false, "", true});
+        std::nullopt, std::nullopt, "NAME", false, "", true, true});
   take(&settings::window,
        {"window", "Device stages issued and not complete, at most (0: no limit)",
         "Maximum number of device stages issued and not complete with 'strategy: overlap'; the "
         "others wait in the policy's order. 0 means no limit; copies do not count.",
-        0, 1024, "N", false, "", true});
+        0, 1024, "N", false, "", true, true});
+  take(&settings::realtime,
+       {"realtime", "SCHED_FIFO priority of the threads that run and issue stages (0: none)",
+        "Priority in the real-time class SCHED_FIFO of the threads that run CPU stages, issue "
+        "device stages and wait for them, from the warm-up to the last frame; 0 leaves their "
+        "class as it is.",
+        0, 99, "N", false, "", false, true});
   take(&settings::frames,
        {"frames", "Measured frames", "Measured frames.", 1, 100'000'000, "N", false, "-n,"});
   take(&settings::warmup,
@@ -125,12 +138,12 @@ inline bool has_workers(const settings& run) {
   return run.strategy == strategy::overlap && run.graphs != graph_mode::frame;
 }
 
-/// Returns true if a setting has an effect in this run. A setting of `overlap` has none with its
-/// initial value.
-template <class Held>
-bool applies(Held settings::*member, const setting_entry& of, const settings& run) {
+/// Returns true if results name a setting: it has an effect in this run and need not be omitted.
+template <class Member>
+bool applies(Member settings::*member, const setting_entry& of, const settings& run) {
   return (!of.on_schedule || run.arrival != arrival::closed) &&
-         (!of.of_overlap || (has_workers(run) && run.*member != settings{}.*member));
+         (!of.of_overlap || has_workers(run)) &&
+         (!of.omit_default || run.*member != settings{}.*member);
 }
 
 /// Returns a setting's value as written in a file: "overlap", "on", "16"; empty if unset.
@@ -146,6 +159,8 @@ std::string written(const T& value) {
     return value ? fmt::to_string(*value) : "";
   } else if constexpr (std::is_same_v<T, std::string>) {
     return value;
+  } else if constexpr (std::is_same_v<T, stream_choice>) {
+    return value.at_most > 0 ? fmt::to_string(value.at_most) : std::string(to_word(value.rule));
   } else {
     return fmt::to_string(value);
   }

@@ -269,8 +269,10 @@ TEST(predicted_trials, refuse_what_a_prediction_cannot_tell_and_name_the_configu
             "configuration 'other': it runs 2 pipelines at once, but --predict predicts one "
             "pipeline at a time; omit --predict to measure the experiment");
   EXPECT_EQ(why_not([](auto& c) { c.members.front().run.threads = 2; }),
-            "configuration 'other': it changes timing, threads, guard or max_time of 'one', whose "
-            "effect --predict cannot tell; omit --predict to measure the experiment");
+            "configuration 'other': it changes timing, threads, guard, realtime or max_time of "
+            "'one', whose effect --predict cannot tell; omit --predict to measure the experiment");
+  EXPECT_THAT(why_not([](auto& c) { c.members.front().run.realtime = 5; }),
+              HasSubstr("it changes timing"));
   EXPECT_THAT(why_not([](auto& c) { c.members.front().run.timing = timing_method::none; }),
               HasSubstr("it changes timing"));
   EXPECT_THAT(why_not([](auto& c) { c.members.front().stages.front().name = "new"; }),

@@ -97,6 +97,22 @@ TEST(prediction, finds_the_overheads_of_its_source) {
   EXPECT_EQ(made.device_start, 0);
 }
 
+TEST(prediction, warns_that_it_ignores_cores_and_realtime) {
+  const drawn_run run = diamond(20).under(strategy::overlap, graph_mode::stage, 1);
+  const run_record source = measured(run);
+  const drawn_kinds kinds(run);
+  plan placed = kinds.planned();
+  EXPECT_TRUE(predict(placed, {{"s.json", source}}, exact_options()).warnings.empty());
+  placed.stages[2].cores = {1};
+  placed.run.realtime = 5;
+  const auto warnings = predict(placed, {{"s.json", source}}, exact_options()).warnings;
+  ASSERT_EQ(warnings.size(), 2U);
+  EXPECT_EQ(warnings[0], "'cores' of stage '" + placed.stages[2].name +
+                             "' is ignored: in the prediction, it runs on any core");
+  EXPECT_EQ(warnings[1],
+            "realtime: 5 is ignored: stages take the times that they had where they were measured");
+}
+
 TEST(prediction, takes_the_delay_of_completions_for_a_wake_up_that_its_source_lacks) {
   const drawn_pipeline drawn = diamond(20);
   const run_record source = measured(drawn.under(strategy::serial, graph_mode::stage, 1),

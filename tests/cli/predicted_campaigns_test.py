@@ -112,8 +112,8 @@ class compare(PredictedCase):
         self.compare("--fail-if", "slower>0.1%", status=0)
 
     def test_configurations_that_cannot_be_predicted_are_refused_by_name(self):
-        self.assertIn("configuration 'timing=event': it changes timing, threads, guard or max_time "
-                      "of 'timing=none'",
+        self.assertIn("configuration 'timing=event': it changes timing, threads, guard, realtime "
+                      "or max_time of 'timing=none'",
                       self.compare(text=EXPERIMENT.replace("in_flight: [1, 2]",
                                                            "timing: [none, event]")))
         sized = SMALL.replace("inputs:", "params: {side: 16, k: 3}\ninputs:").replace(

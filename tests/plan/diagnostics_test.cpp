@@ -6,7 +6,7 @@ namespace {
 
 const std::filesystem::path bad_pipelines = GRAPHLINE_TEST_DIR "/bad";
 const std::filesystem::path bad_experiments = GRAPHLINE_TEST_DIR "/bad_experiments";
-const plan_target sixteen_gib{.device_memory_bytes = std::uint64_t{16} << 30};
+const plan_target sixteen_gib{.device_memory_bytes = std::uint64_t{16} << 30, .cpus = {0, 1, 2, 3}};
 
 class bad_pipeline : public ::testing::TestWithParam<std::string> {};
 

@@ -208,6 +208,20 @@ TEST(pipelines_together, are_compared_with_each_alone_and_with_none_having_prior
   EXPECT_EQ(e.plan.files.size(), 4U);
 }
 
+TEST(pipelines_together, are_warned_of_if_their_real_time_threads_may_take_every_core) {
+  const temporary_folder folder;
+  write_members(folder);
+  const std::string member = ", run: {realtime: 5, wait: spin}}\n";
+  const auto e = plan_text(folder / "exp.yaml",
+                           "experiment: e\ntogether:\n"
+                           "  - {pipeline: camera.yaml" +
+                               member + "  - {pipeline: batch.yaml" + member,
+                           {.cpus = {0, 1}});
+  EXPECT_THAT(messages(e.out, severity::warning),
+              ElementsAre(::testing::HasSubstr("may poll on all cores that this process may use "
+                                               "(0-1)")));
+}
+
 TEST(pipelines_together, need_no_run_without_priorities_where_all_have_the_same) {
   const temporary_folder folder;
   write_members(folder);

@@ -13,6 +13,12 @@ inline std::size_t below(random_source& random, std::size_t limit) {
   return static_cast<std::size_t>(random() % limit);
 }
 
+inline const std::vector<stream_choice> every_choice = {
+    {stream_rule::automatic}, {stream_rule::one},
+    {stream_rule::per_stage}, {stream_rule::per_branch},
+    {.at_most = 1},           {.at_most = 2},
+    {.at_most = 3},           {.at_most = 5}};
+
 /// A pipeline of up to `most` stages on both sides with random edges, sizes, priorities and
 /// `after`s, declared in an order that need not satisfy them.
 inline pipeline_spec random_spec(random_source& random, std::size_t most) {

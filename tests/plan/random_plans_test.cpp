@@ -163,7 +163,8 @@ class simulation {
 TEST(random_plans, start_no_stage_before_what_it_needs_is_complete_and_never_get_stuck) {
   random_source random(3);
   for (int round = 0; round < pipelines; ++round) {
-    const pipeline_spec spec = random_spec(random, 40);
+    pipeline_spec spec = random_spec(random, 40);
+    spec.run.streams = every_choice[static_cast<std::size_t>(round) % every_choice.size()];
     const plan p = plan_of(spec);
     const auto before = true_dependencies(spec, p);
     for (int run = 0; run < 3; ++run) {

@@ -62,6 +62,9 @@ class drawing : public record_counts {
       fields(*this, item);
     } else if constexpr (std::is_enum_v<T>) {
       item = words_of<T>::table[below(std::size(words_of<T>::table))].second;
+    } else if constexpr (std::same_as<T, stream_choice>) {
+      if (coin()) item.at_most = whole(1, 64);
+      if (item.at_most == 0) draw(item.rule, in);
     } else if constexpr (std::same_as<T, bool>) {
       item = coin();
     } else if constexpr (std::integral<T>) {

@@ -54,12 +54,14 @@ TEST_F(cuda_order, computes_every_frame_as_the_host_device_does_in_any_order_the
   kind.name = "keep";
   make_on_cpu(kind, [&seen](const stage_config&) { return std::make_unique<keeping_stage>(seen); });
   registry.add(std::move(kind));
+  stream_choice streams;
   const auto seen_by = [&](pipeline_spec spec, const std::string& backend, device& on) {
     // Streams of equal urgency that meet, which the order of enqueueing alone would keep right.
     spec.stages.push_back(make_stage("beside", "kernels", {"aside"}, 23));
     spec.stages.push_back(make_stage("meet", "kernels", {"left", "beside"}, 29));
     spec.stages.push_back(make_stage("keep", "keep", {"join", "meet", "right", "alone"}));
     spec.run.warmup = 0;
+    spec.run.streams = streams;
     seen.clear();
     const run_record record = session(plan_for(spec, registry, backend), on).run();
     EXPECT_FALSE(record.failure) << *record.failure;
@@ -70,12 +72,14 @@ TEST_F(cuda_order, computes_every_frame_as_the_host_device_does_in_any_order_the
   ASSERT_EQ(expected.size(), 9U);
   const std::uint64_t first = fake_cuda::seed().value_or(1);
   for (std::uint64_t seed = first; seed < first + 3; ++seed) {
-    for (const way& w : every_way({1, 3})) {
+    int round = static_cast<int>(seed);
+    for (const way& w : every_way({1, 3, 1, 3, 1, 3})) {
+      streams = streams_in(round++);
       fake_cuda::reset();
       fake_cuda::shuffle(seed);
       const auto cuda = open_cuda_device(0);
       EXPECT_EQ(seen_by(forked(w.graphs, w.how, w.in_flight), "cuda", *cuda), expected)
-          << name_of(w) << ", seed " << seed;
+          << name_of(w) << ", seed " << seed << ", round " << round;
     }
   }
 }
@@ -101,6 +105,7 @@ TEST_F(cuda_order, decides_as_an_interpreter_does_in_any_order_the_waits_allow) 
       w.set(spec.run);
       spec.run.warmup = 0;  // the device is warmed up for a third of a second otherwise
       spec.run.frames = 9;
+      spec.run.streams = streams_in(round);
       fake_cuda::reset();
       fake_cuda::shuffle(random());
       const auto cuda = open_cuda_device(0);

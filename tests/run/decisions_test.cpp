@@ -58,6 +58,7 @@ TEST_P(decisions, are_those_of_an_interpreter_on_random_pipelines) {
     const testing::ScopedTrace trace(__FILE__, __LINE__, round);
     pipeline_spec spec = draw(random);
     GetParam().set(spec.run);
+    spec.run.streams = testing_kinds::streams_in(round);
     spec.run.warmup = 2;
     spec.run.frames = 24;
     const interpretation expected = interpret(spec, spec.run.warmup + spec.run.frames);

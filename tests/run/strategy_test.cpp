@@ -80,6 +80,7 @@ TEST_P(every_strategy, computes_what_the_pipeline_says_on_random_graphs) {
     auto pipeline = make_random(generator, frames + 2 - 1);
     set(pipeline.spec.run, frames);
     pipeline.spec.run.warmup = 2;
+    pipeline.spec.run.streams = streams_in(round);
     host_session s(pipeline.spec);
     const auto methods = s.timing_methods();
     const run_record record =

@@ -301,6 +301,13 @@ const stage_record& stage_named(const run_record& record, const std::string& nam
   throw std::out_of_range(name);
 }
 
+stream_choice streams_in(int round) {
+  constexpr stream_choice turns[] = {{stream_rule::automatic},  {stream_rule::one},
+                                     {stream_rule::per_stage},  {.at_most = 2},
+                                     {stream_rule::per_branch}, {.at_most = 3}};
+  return turns[static_cast<std::size_t>(round) % std::size(turns)];
+}
+
 plan plan_for_host(const pipeline_spec& spec, const stage_registry& registry) {
   diagnostics found;
   plan p = make_plan(spec, registry, {}, found);

@@ -68,6 +68,9 @@ std::string name_of(const way& w);
 /// Every combination of strategy, graphs and these numbers of frames in flight that has a meaning.
 std::vector<way> every_way(const std::vector<std::int64_t>& in_flight);
 
+/// Values of `streams` in turn, for the rounds of a test.
+stream_choice streams_in(int round);
+
 /// For GoogleTest's messages.
 inline void PrintTo(const way& w, std::ostream* to) {
   *to << name_of(w);

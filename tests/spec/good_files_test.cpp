@@ -45,6 +45,10 @@ std::string shown(const pipeline_spec& spec) {
                         shown(std::vector{stage.kind}), to_word(stream_priority(stage.priority)));
     if (!stage.reads.empty()) text += fmt::format("  reads {}\n", shown(stage.reads));
     if (!stage.writes.empty()) text += fmt::format("  writes {}\n", shown(stage.writes));
+    if (!stage.cores.cpus.empty()) {
+      text += fmt::format("  cores {} (line {})\n", fmt::join(stage.cores.cpus, ", "),
+                          stage.cores.place.line);
+    }
     if (!stage.after.empty()) text += fmt::format("  after {}\n", shown(stage.after));
     text += fmt::format("  {}\n", stage.parameters.in_one_line());
   }

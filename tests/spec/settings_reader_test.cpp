@@ -53,6 +53,8 @@ TEST(read_setting, takes_the_ends_of_every_range_and_nothing_beyond) {
                           {"in_flight", "1", "64", "0", "65"},
                           {"threads", "0", "1024", "-1", "1025"},
                           {"workers", "0", "1024", "-1", "1025"},
+                          {"streams", "1", "64", "0", "65"},
+                          {"realtime", "0", "99", "-1", "100"},
                           {"seed", "0", "9223372036854775807", "-1", "9223372036854775808"},
                           {"deadline", "1ns", "9e9s", "0ns", "1e10s"},
                           {"rate", "0.000001", "1000000", "1e-12", "1000000.5"},
@@ -67,6 +69,25 @@ TEST(read_setting, takes_the_ends_of_every_range_and_nothing_beyond) {
     read_setting(run, key, below, wrong);
     read_setting(run, key, above, wrong);
     EXPECT_EQ(wrong.all().size(), 2U) << key;
+  }
+}
+
+TEST(read_setting, takes_streams_as_a_word_or_a_number_and_writes_them_back) {
+  for (const char* const text : {"auto", "one", "per_stage", "per_branch", "1", "64"}) {
+    settings run;
+    run.streams = {stream_rule::per_stage, 7};
+    diagnostics out;
+    read_setting(run, "streams", text, out);
+    EXPECT_EQ(out.render(), "");
+    EXPECT_EQ(written(run.streams), text);
+  }
+  for (const char* const text : {"onee", "2.5", "two", "-1", ""}) {
+    settings run;
+    diagnostics out;
+    read_setting(run, "streams", text, out);
+    EXPECT_EQ(run.streams, stream_choice{}) << text;
+    EXPECT_NE(out.render().find("'streams' must be "), std::string::npos) << text;
+    EXPECT_NE(out.render().find("1 to 64"), std::string::npos) << text;
   }
 }
 
@@ -89,7 +110,8 @@ TEST(run_keys, have_the_defaults_of_a_run_without_them) {
   run.wait = wait_mode::spin;
   run.priorities = false;
   run.in_flight = run.frames = run.warmup = run.threads = run.workers = run.queue = 60;
-  run.batch_frames = 60;
+  run.batch_frames = run.realtime = 60;
+  run.streams = {.at_most = 60};
   run.seed = 60;
   run.arrival = arrival::poisson;
   run.when_full = queue_policy::drop_newest;

@@ -14,7 +14,7 @@ namespace {
 /// Stage times do not tell what these change.
 bool same_in_virtual_time(const settings& a, const settings& b) {
   return a.timing == b.timing && a.threads == b.threads && a.guard == b.guard &&
-         a.max_time == b.max_time;
+         a.realtime == b.realtime && a.max_time == b.max_time;
 }
 
 void check_parameters(const plan& p, const prediction_source& source) {
@@ -68,10 +68,10 @@ class predicted_trials final : public trial_runner {
     }
     const plan& p = members.front();
     if (!same_in_virtual_time(p.run, first.members.front().run)) {
-      throw input_error(
-          fmt::format("it changes timing, threads, guard or max_time of '{}', whose effect "
-                      "--predict cannot tell; omit --predict to measure the experiment",
-                      first.what.name));
+      throw input_error(fmt::format(
+          "it changes timing, threads, guard, realtime or max_time of '{}', whose effect "
+          "--predict cannot tell; omit --predict to measure the experiment",
+          first.what.name));
     }
     predictors_.emplace_back(p, sources);
     for (const prediction_source& source : sources) check_parameters(p, source);

@@ -120,6 +120,22 @@ std::vector<std::string> changed_sources(const plan& p,
   return warnings;
 }
 
+/// Returns warnings of what a prediction ignores.
+std::vector<std::string> ignored_placement(const plan& p) {
+  std::vector<std::string> warnings;
+  for (const planned_stage& stage : p.stages) {
+    if (stage.cores.empty()) continue;
+    warnings.push_back(fmt::format(
+        "'cores' of stage '{}' is ignored: in the prediction, it runs on any core", stage.name));
+  }
+  if (p.run.realtime > 0) {
+    warnings.push_back(fmt::format(
+        "realtime: {} is ignored: stages take the times that they had where they were measured",
+        p.run.realtime));
+  }
+  return warnings;
+}
+
 /// Warns of stages that took longer than their stated time, and of a bound that does not hold.
 void add_warnings(const plan& p, const source_times& times,
                   const std::map<std::string, nanoseconds>& at_most, const worst_case& found,
@@ -187,6 +203,7 @@ run_record predict(const plan& p, const std::vector<prediction_source>& sources,
         fmt::format("interrupted after {} of {} runs for the intervals", made.replicates, wanted));
   }
   std::ranges::move(changed_sources(p, sources), std::back_inserter(record.warnings));
+  std::ranges::move(ignored_placement(p), std::back_inserter(record.warnings));
   std::ranges::move(disturbed_sources(sources), std::back_inserter(record.warnings));
   made.figures = figures.intervals(student_t_critical(0.05, blocks - 1) / normal_critical(0.05));
   record.prediction = std::move(made);

@@ -17,6 +17,7 @@
 #include "framework/record/timing_protocol.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/heading.hpp"
+#include "framework/spec/settings_table.hpp"
 
 namespace graphline::report {
 
@@ -181,6 +182,10 @@ std::vector<fact> aspects_of(const run_record& record) {
                      {"in_flight", fmt::format("{} in flight", counted(run.in_flight, "frame"))},
                      {"wait", fmt::format("wait={}", to_word(run.wait))}};
   if (!run.priorities) list.emplace_back("priorities", "priorities=off");
+  if (run.streams != settings{}.streams) {
+    list.emplace_back("streams", "streams=" + written(run.streams));
+  }
+  if (run.realtime > 0) list.emplace_back("realtime", fmt::format("realtime={}", run.realtime));
   if (auto workers = workers_of(run, record.cpu_cores); !workers.empty()) {
     list.emplace_back("workers", std::move(workers));
   }

@@ -13,9 +13,10 @@ namespace graphline::report {
 namespace {
 
 std::string where_it_runs(const plan& p, const planned_stage& stage) {
-  if (stage.on == side::cpu && !p.schedule.properties.one_launch) return "cpu";
+  const auto cores = stage.cores.empty() ? "" : ", cores " + in_ranges(stage.cores);
+  if (stage.on == side::cpu && !p.schedule.properties.one_launch) return "cpu" + cores;
   const planned_stream& stream = p.streams[stage.stream];
-  if (stream.calls) return fmt::format("{}, host node", stream.name);
+  if (stream.calls) return fmt::format("{}, host node{}", stream.name, cores);
   return fmt::format("{}, {}", stream.name, to_word(stream.priority));
 }
 

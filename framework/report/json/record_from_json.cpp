@@ -7,6 +7,7 @@
 #include "framework/base/error.hpp"
 #include "framework/report/json/record_fields.hpp"
 #include "framework/report/json/record_json.hpp"
+#include "framework/spec/settings_reader.hpp"
 
 namespace graphline {
 
@@ -141,6 +142,12 @@ class record_reader : public record_counts {
       if constexpr (std::same_as<T, stage_record>) check_buckets(from, item);
     } else if constexpr (std::is_enum_v<T>) {
       item = from.word<T>();
+    } else if constexpr (std::same_as<T, stream_choice>) {
+      diagnostics found;
+      settings run;
+      read_setting(run, "streams", node(from.text()), found);
+      if (found.has_errors()) from.fail("a word or number of the setting 'streams'");
+      item = run.streams;
     } else if constexpr (std::same_as<T, bool>) {
       item = from.boolean();
     } else if constexpr (std::integral<T>) {

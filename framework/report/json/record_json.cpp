@@ -100,6 +100,8 @@ json value_json(const T& item) {
     return writer.take();
   } else if constexpr (std::is_enum_v<T>) {
     return to_word(item);
+  } else if constexpr (std::is_same_v<T, stream_choice>) {
+    return written(item);
   } else {
     return item;
   }

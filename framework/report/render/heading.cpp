@@ -29,6 +29,8 @@ std::string way_of(const settings& run, int cores) {
   auto text = fmt::format("{}, graphs={}, {} in flight, wait={}{}", to_word(run.strategy),
                           to_word(run.graphs), counted(run.in_flight, "frame"), to_word(run.wait),
                           run.priorities ? "" : ", priorities=off");
+  if (run.streams != settings{}.streams) text += ", streams=" + written(run.streams);
+  if (run.realtime > 0) text += fmt::format(", realtime={}", run.realtime);
   if (const auto workers = workers_of(run, cores); !workers.empty()) text += ", " + workers;
   if (run.arrival != arrival::closed) text += ", " + arrival_of(run);
   return text;

@@ -18,7 +18,8 @@ std::string device_of(const device_properties& device);
 std::string subject_of(const run_record& record);
 
 /// Returns "async, graphs=stage, 1 frame in flight, wait=block". Adds workers, priorities if they
-/// are off, and arrivals if they are scheduled. `cores`: as in `workers_of`.
+/// are off, streams and realtime if they are set, and arrivals if they are scheduled. `cores`: as
+/// in `workers_of`.
 std::string way_of(const settings& run, int cores = 0);
 
 /// Returns "workers=4", or "workers=2 (one per free core)" if `cores` sets the number. Empty if the

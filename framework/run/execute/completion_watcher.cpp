@@ -7,12 +7,13 @@
 #include <system_error>
 #include <utility>
 
+#include "framework/base/realtime.hpp"
 #include "framework/base/thread_number.hpp"
 
 namespace graphline {
 
 completion_watcher::completion_watcher(std::size_t queues, std::size_t depth, wait_mode how,
-                                       seen_function seen)
+                                       seen_function seen, std::int64_t realtime)
     : how_(how), seen_(std::move(seen)) {
   for (std::size_t i = 0; i < queues; ++i) {
     queues_.push_back(std::make_unique<queue>());
@@ -23,8 +24,9 @@ completion_watcher::completion_watcher(std::size_t queues, std::size_t depth, wa
   }
   try {
     for (std::size_t i = 0; i < watchers_.size(); ++i) {
-      watchers_[i]->thread = std::thread([this, i] {
+      watchers_[i]->thread = std::thread([this, i, realtime] {
         name_thread(fmt::format("watcher {}", i + 1));
+        const scoped_realtime scheduled(realtime);
         watch(*watchers_[i]);
       });
     }

@@ -22,8 +22,10 @@ class completion_watcher {
 
   /// Watches `queues` streams with at most `depth` pending stages each. One thread polls all
   /// queues; blocking waits need one thread per queue.
+  /// @param realtime Priority for `scoped_realtime`, which the caller may use.
   /// @throws run_error if a thread cannot be started
-  completion_watcher(std::size_t queues, std::size_t depth, wait_mode how, seen_function seen);
+  completion_watcher(std::size_t queues, std::size_t depth, wait_mode how, seen_function seen,
+                     std::int64_t realtime = 0);
   ~completion_watcher();
 
   void expect(std::size_t queue, const event& e, std::uint64_t token);

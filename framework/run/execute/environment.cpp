@@ -39,19 +39,6 @@ std::string governor() {
   return word;
 }
 
-/// Formats ascending CPU numbers as ranges, in `taskset` syntax: "0-3,8".
-std::string in_ranges(const cpu_set& cpus) {
-  std::string text;
-  for (std::size_t i = 0; i < cpus.size();) {
-    std::size_t last = i;
-    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", cpus[i]);
-    if (last > i) text += fmt::format("-{}", cpus[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
 /// Returns the scheduling class of the calling thread: "SCHED_OTHER, nice 0" or "SCHED_FIFO,
 /// priority 50". Child threads inherit this class.
 std::string scheduling() {

@@ -90,6 +90,26 @@ memory_usage taken_since(const memory_usage& before, const memory_usage& after) 
 
 namespace {
 
+/// A CPU stage whose calls stay on given cores.
+class stage_on_cores final : public cpu_stage {
+ public:
+  stage_on_cores(std::unique_ptr<cpu_stage> stage, cpu_set cores)
+      : stage_(std::move(stage)), cores_(std::move(cores)) {}
+
+  void run(const cpu_call& call) override {
+    const scoped_cpu_affinity kept(cores_);
+    if (kept.refused()) {
+      throw run_error(fmt::format("the system does not let it run on cores {}; change 'cores'",
+                                  in_ranges(cores_)));
+    }
+    stage_->run(call);
+  }
+
+ private:
+  std::unique_ptr<cpu_stage> stage_;
+  cpu_set cores_;
+};
+
 void stop_if_raised(const stop_request* stop) {
   if (stop != nullptr && stop->raised()) {
     throw interrupted_error("interrupted while preparing; nothing was measured");
@@ -207,6 +227,8 @@ void prepared_pipeline::make_stages(const stop_request* stop) {
     with_stage_context(stage, "preparing", [&] {
       if (stage.on == side::cpu) {
         cpu_stages_[i] = stage.prepared->make_cpu(stage.config);
+        if (stage.cores.empty()) return;
+        cpu_stages_[i] = std::make_unique<stage_on_cores>(std::move(cpu_stages_[i]), stage.cores);
         return;
       }
       const auto& factories = stage.prepared->make_device;

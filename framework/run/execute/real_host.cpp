@@ -22,7 +22,8 @@ void real_host::workers::start(const device& d, std::span<const plan* const> pla
   // oneTBB warns if more places are requested than there are cores.
   const int places = std::max(threads, std::min(cores, usable_cores()));
   pool = std::make_unique<task_pool>(threads, places,
-                                     device_stages ? d.properties().host_cpus : cpu_set());
+                                     device_stages ? d.properties().host_cpus : cpu_set(),
+                                     plans.front()->run.realtime);
 }
 
 void real_host::start_workers(workers& of, seen_function seen) {
@@ -46,7 +47,8 @@ void real_host::start_workers(workers& of, seen_function seen) {
       [seen = std::move(seen)](std::uint64_t token, std::exception_ptr problem) {
         turn own(turn::of::watcher);
         seen(own, token, std::move(problem));
-      });
+      },
+      p.run.realtime);
 }
 
 }  // namespace graphline

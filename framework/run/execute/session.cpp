@@ -17,6 +17,7 @@
 #include "framework/base/error.hpp"
 #include "framework/base/file/npy_file.hpp"
 #include "framework/base/random.hpp"
+#include "framework/base/realtime.hpp"
 #include "framework/plan/planner.hpp"
 #include "framework/run/execute/environment.hpp"
 #include "framework/run/execute/executor.hpp"
@@ -231,10 +232,23 @@ class measured_frames {
   bool abandoned_ = false;
 };
 
+namespace {
+
+/// Gives the calling thread a real-time priority during this object's lifetime.
+/// @throws run_error with a remedy if the system refuses
+struct required_realtime : scoped_realtime {
+  explicit required_realtime(std::int64_t priority) : scoped_realtime(priority) {
+    if (refused()) throw run_error(realtime_refusal(priority));
+  }
+};
+
+}  // namespace
+
 session::session(plan p, graphline::device& d, const stop_request* stop,
                  const shared_resources<real_host>* share) {
   suggest_on_crash(p.run.guard ? nullptr
                                : "if a stage wrote beyond its outputs, --guard on finds it");
+  { const required_realtime permitted(p.run.realtime); }
   const memory_usage before = d.usage();
   pipeline_ = std::make_unique<prepared_pipeline>(std::move(p), d, stop);
   memory_ = taken_since(before, d.usage());
@@ -263,6 +277,7 @@ std::vector<timing_method> session::timing_methods() const {
 }
 
 run_record session::run(const run_options& options) {
+  const required_realtime scheduled(planned().run.realtime);
   run_record record = begin_record(planned(), device().properties());
   record.run.timing = options.timing.value_or(record.run.timing);
   record.run.frames = options.frames.value_or(record.run.frames);

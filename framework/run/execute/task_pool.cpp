@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <system_error>
 
+#include "framework/base/realtime.hpp"
 #include "framework/base/thread_number.hpp"
 
 namespace graphline {
@@ -32,19 +33,20 @@ std::string onetbb_version() {
   return TBB_runtime_version();
 }
 
-task_pool::task_pool(int threads, int places, const cpu_set& cpus)
+task_pool::task_pool(int threads, int places, const cpu_set& cpus, std::int64_t realtime)
     : permitted_(parallelism, with_a_worker()),
       arena_(std::max(2, places), reserved(threads, places)),
       open_(group_.defer([] {})) {
   threads_.reserve(static_cast<std::size_t>(threads));
-  for (int i = 0; i < threads; ++i) add_thread(cpus);
+  for (int i = 0; i < threads; ++i) add_thread(cpus, realtime);
 }
 
-void task_pool::add_thread(const cpu_set& cpus) {
+void task_pool::add_thread(const cpu_set& cpus, std::int64_t realtime) {
   try {
-    threads_.emplace_back([this, cpus, number = threads_.size() + 1] {
+    threads_.emplace_back([this, cpus, realtime, number = threads_.size() + 1] {
       name_thread(fmt::format("worker {}", number));
       const scoped_cpu_affinity bound(cpus);
+      const scoped_realtime scheduled(realtime);
       arena_.execute([this] { group_.wait(); });
     });
   } catch (const std::system_error& e) {

@@ -4,6 +4,7 @@
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <utility>
@@ -24,8 +25,9 @@ class task_pool {
   /// @param threads Number of threads that the pool owns, at least 1.
   /// @param places Number of places for these threads and oneTBB's workers, at least `threads`.
   /// @param cpus CPUs to which the threads are bound.
+  /// @param realtime Priority for `scoped_realtime`, which the caller may use.
   /// @throws run_error with a remedy if a thread cannot be started
-  task_pool(int threads, int places, const cpu_set& cpus = {});
+  task_pool(int threads, int places, const cpu_set& cpus = {}, std::int64_t realtime = 0);
 
   task_pool(const task_pool&) = delete;
   task_pool& operator=(const task_pool&) = delete;
@@ -43,7 +45,7 @@ class task_pool {
   }
 
  private:
-  void add_thread(const cpu_set& cpus);
+  void add_thread(const cpu_set& cpus, std::int64_t realtime);
 
   // Destroyed in reverse order. Once `open_` is gone, the threads end when all work is done.
   tbb::global_control permitted_;

@@ -92,6 +92,7 @@ run_record run_pipeline(const pipeline_source& from, const planning_options& pla
 
 plan_target target_of(const std::string& device_name, plan_use use) {
   plan_target result;
+  result.cpus = affinity_cpus();
   result.host_memory_bytes = total_memory().value_or(0);
   try {
     const device_properties on = builtin_devices().resolve({device_name, 0});

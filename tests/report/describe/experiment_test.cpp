@@ -208,6 +208,21 @@ TEST(describe_experiment, has_a_row_for_each_of_several_pipelines) {
   expect_golden("experiment_together.txt", text);
 }
 
+TEST(describe_experiment, has_streams_and_realtime_in_its_heading_if_all_runs_share_them) {
+  const auto heading_with = [](const stream_choice& first, const stream_choice& second) {
+    auto one = made_of({{"in_flight", "1"}});
+    one.change = [&](run_record& run) { run.run.streams = first, run.run.realtime = 7; };
+    auto two = made_of({{"in_flight", "2"}});
+    two.change = [&](run_record& run) { run.run.streams = second, run.run.realtime = 7; };
+    const auto record = made_experiment("streams", {one, two}, 2);
+    return text_of(record, figures_of(record));
+  };
+  EXPECT_THAT(heading_with({.at_most = 3}, {.at_most = 3}), HasSubstr("streams=3, realtime=7"));
+  const auto apart = heading_with({.at_most = 3}, {stream_rule::one});
+  EXPECT_THAT(apart, HasSubstr("realtime=7"));
+  EXPECT_THAT(apart, Not(HasSubstr("streams=")));
+}
+
 TEST(describe_experiment, says_overloaded_in_place_of_a_verdict_on_latency) {
   auto slow = made_of({{"rate", "10"}});
   slow.change = [](run_record& run) { put_on_schedule(run, 10); };

@@ -79,6 +79,18 @@ TEST(plan_report, names_the_workers_that_nobody_set) {
   EXPECT_THAT(described(2), ::testing::ContainsRegex("workers=2[;,]"));
 }
 
+TEST(plan_report, shows_streams_realtime_and_cores_that_were_set) {
+  spec_builder b = two_models();
+  EXPECT_THAT(described_plan(b), ::testing::Not(::testing::ContainsRegex("streams=|realtime=")));
+  b.spec.run.streams = {.at_most = 1};
+  b.spec.run.realtime = 40;
+  b.spec.stages.back().cores.cpus = {0, 1, 3};
+  EXPECT_THAT(described_plan(b), ::testing::HasSubstr("streams=1, realtime=40"));
+  EXPECT_THAT(described_plan(b), ::testing::HasSubstr("cpu, cores 0-1,3"));
+  b.spec.run.graphs = graph_mode::frame;
+  EXPECT_THAT(described_plan(b), ::testing::HasSubstr("host node, cores 0-1,3"));
+}
+
 TEST(plan_report, shows_no_zero_for_what_a_kind_does_not_state) {
   spec_builder b;
   b.input("x", {4}, side::cpu).stage("unknown", "detect", {"x"}, {"boxes", "scores"});

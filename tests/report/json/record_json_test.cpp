@@ -86,6 +86,9 @@ TEST(record_json, names_what_is_of_the_wrong_kind) {
       {"/members/0/settings/strategy", "magic",
        "members[0].settings.strategy is \"magic\", where a word that this program knows is "
        "expected"},
+      {"/members/0/settings/streams", "65",
+       "members[0].settings.streams is \"65\", where a word or number of the setting 'streams' is "
+       "expected"},
       {"/members/0/parameters", json::array({json::array({"a", "b", "x"})}),
        "members[0].parameters[0] is a list, where a name and a text is expected"},
       {"/members/0/device/priority_levels", 1LL << 40,

@@ -169,6 +169,8 @@ class key_lister : public record_counts {
       return "number";
     } else if constexpr (std::is_enum_v<T>) {
       return "word";
+    } else if constexpr (std::same_as<T, stream_choice>) {
+      return "word or number, as text";
     } else {
       static_assert(std::same_as<T, std::string>);
       return (void)item, "text";
