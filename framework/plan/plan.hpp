@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
 #include "framework/plan/schedules/schedule.hpp"
+#include "framework/spec/arrival_trace.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 #include "framework/stage/stage.hpp"
 
@@ -125,6 +127,7 @@ struct plan {
   /// Path and checksum of each file that the plan reads; empty unless computed.
   std::vector<std::pair<std::string, std::string>> files = {};
   settings run;
+  std::shared_ptr<const arrival_trace> arrivals = {};  ///< of `arrival: trace`, else null
   std::vector<planned_tensor> tensors;
   std::vector<planned_stage> stages;  ///< in an order that satisfies every edge
   std::vector<planned_stream> streams;
@@ -132,6 +135,12 @@ struct plan {
   /// reach[a][b]: stage b waits for stage a, directly or through other stages.
   std::vector<bit_set> reach;
 };
+
+/// Returns how many of these frames arrive: with a trace, at most those that it makes due.
+inline std::int64_t frames_that_arrive(const plan& p, std::int64_t frames) noexcept {
+  if (p.arrivals == nullptr) return frames;
+  return std::min(frames, p.run.burst * static_cast<std::int64_t>(p.arrivals->due.size()));
+}
 
 /// Returns why only a device with `device_properties::selects` can run the plan; empty if others
 /// can, too.

@@ -257,7 +257,8 @@ std::vector<timing_method> session::timing_methods() const {
 run_record session::run(const run_options& options) {
   run_record record = begin_record(planned(), device().properties());
   record.run.timing = options.timing.value_or(record.run.timing);
-  record.run.frames = options.frames.value_or(record.run.frames);
+  record.run.frames =
+      frames_that_arrive(planned(), options.frames.value_or(record.run.frames));
   record.run.warmup = options.warmup.value_or(record.run.warmup);
   if (options.rate) record.run.rate = options.rate;
   add_library_versions(*pipeline_, record.environment);
@@ -271,6 +272,7 @@ run_record session::run(const run_options& options) {
         "timing: layers has no effect: no stage exposes parts; same as timing: event");
   }
   const nanoseconds epoch = options.common_epoch.value_or(now());
+  record.epoch = epoch;
 
   recording ignored(planned(), pipeline_->parts(), record.device, method, record.run.warmup, epoch);
   phase warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
@@ -286,7 +288,7 @@ run_record session::run(const run_options& options) {
   if (!warm.interrupted && !warm.failure) {
     stop_request stop(options.stop);
     phase measured{record.run.frames, record.run.warmup, &kept, &stop, options.on_progress, false};
-    auto schedule = make_frame_schedule(record.pipeline, record.run,
+    auto schedule = make_frame_schedule(planned(), record.run,
                                         options.arrival_seed.value_or(record.run.seed));
     if (options.feed != nullptr) {
       if (planned().run.batch_frames > 1) {
