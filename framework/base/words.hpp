@@ -64,11 +64,10 @@ inline constexpr word<timing_method> timing_method_words[] = {
     {"none", timing_method::none},   {"host", timing_method::host},
     {"sync", timing_method::sync},   {"callback", timing_method::callback},
     {"event", timing_method::event}, {"layers", timing_method::layers}};
-inline constexpr word<arrival> arrival_words[] = {
-    {"closed", arrival::closed},
-    {"constant", arrival::constant},
-    {"poisson", arrival::poisson},
-    {"trace", arrival::trace}};
+inline constexpr word<arrival> arrival_words[] = {{"closed", arrival::closed},
+                                                  {"constant", arrival::constant},
+                                                  {"poisson", arrival::poisson},
+                                                  {"trace", arrival::trace}};
 inline constexpr word<queue_policy> queue_policy_words[] = {
     {"block", queue_policy::block},
     {"drop_oldest", queue_policy::drop_oldest},

@@ -347,7 +347,7 @@ struct run_record {
   device_properties device;
   int cpu_cores = 0;  ///< available to CPU stages; 0: unknown
   std::vector<std::pair<std::string, std::string>> environment;  ///< versions, machine, date
-  memory_usage memory;          ///< of this pipeline; the peak includes preparation
+  memory_usage memory;  ///< of this pipeline; the peak includes preparation
   /// CLOCK_MONOTONIC at the time from which all stamps count; empty in virtual time.
   std::optional<nanoseconds> epoch = {};
   nanoseconds clock_error = 0;  ///< maximum error of device stamps, assuming even drift

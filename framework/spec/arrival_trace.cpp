@@ -91,8 +91,8 @@ std::shared_ptr<const arrival_trace> read_arrival_trace(const std::string& path,
     const auto length = std::min(left.find('\n'), left.size());
     ++number;
     if (const auto problem = trace.take(trimmed(left.substr(0, length))); !problem.empty()) {
-      out.error(where, fmt::format("arrival file {}, line {}: {}", quote(path, 200), number,
-                                   problem));
+      out.error(where,
+                fmt::format("arrival file {}, line {}: {}", quote(path, 200), number, problem));
       return nullptr;
     }
     left.remove_prefix(std::min(length + 1, left.size()));

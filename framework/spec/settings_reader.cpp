@@ -23,15 +23,14 @@ const std::vector<setting<settings>>& all_settings() {
       // For an optional member, `setting_of` needs the key's type.
       constexpr bool rate = std::is_same_v<Held, std::optional<double>>;
       constexpr bool file = std::is_same_v<Held, std::optional<std::string>>;
-      list.push_back(
-          setting_of(member, {.name = of.key,
-                              .type = rate   ? parameter_type::number
-                                      : file ? parameter_type::path
-                                             : parameter_type::duration,
-                              .help = of.help,
-                              .unit = rate ? "frames a second" : "",
-                              .minimum = of.minimum,
-                              .maximum = of.maximum}));
+      list.push_back(setting_of(member, {.name = of.key,
+                                         .type = rate   ? parameter_type::number
+                                                 : file ? parameter_type::path
+                                                        : parameter_type::duration,
+                                         .help = of.help,
+                                         .unit = rate ? "frames a second" : "",
+                                         .minimum = of.minimum,
+                                         .maximum = of.maximum}));
     });
     return list;
   }();

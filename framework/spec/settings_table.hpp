@@ -99,8 +99,8 @@ void each_setting(Take take) {
         [](const settings& run) { return run.arrival == arrival::trace; }});
   take(&settings::phase,
        {"phase", "Delay of all due times, such as 5ms",
-        "Delay of all due times after the start of the load; not with closed arrival.",
-        0, 3.6e12, "TIME", true});
+        "Delay of all due times after the start of the load; not with closed arrival.", 0, 3.6e12,
+        "TIME", true});
   take(&settings::jitter,
        {"jitter", "Longest random delay of a frame's release after it is due, such as 1ms",
         "Release jitter: each frame can begin a random time after it is due, uniform from 0 to "

@@ -106,6 +106,7 @@ TEST(run_record, takes_memory_for_the_frames_that_ran_and_not_for_all_that_were_
       auto spec = pipeline_of({make_stage("a", "cpu_mix", {}), make_stage("b", "device_mix", {})});
       spec.run.strategy = how;
       spec.run.arrival = arriving;
+      if (arriving == arrival::trace) continue;  // has as many frames as its file
       if (arriving != arrival::closed) spec.run.rate = 50'000;
       spec.run.frames = 100'000'000;
       spec.run.max_time = 20'000'000;

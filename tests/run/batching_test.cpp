@@ -51,8 +51,8 @@ run_record run_in_virtual_time(const settings& how, const service& takes, std::u
   const virtual_world world{clock, 1,
                             [&](std::size_t, const frame_position& f) { return takes(f.count); }};
   Executor<virtual_host> executor(pipeline, world);
-  frame_schedule due(arrival_times(how, seed), how.queue,
-                     how.when_full, {how.batch_frames, how.batch_wait.value_or(0)});
+  frame_schedule due(arrival_times(how, seed), how.queue, how.when_full,
+                     {how.batch_frames, how.batch_wait.value_or(0)});
   phase all;
   all.frames = how.frames;
   all.into = &kept;

@@ -84,8 +84,9 @@ std::int64_t read_frames(std::int64_t given, double percentile, const plan& p) {
   const auto frames = frames_that_arrive(p, all);
   const auto least = least_capacity_frames(percentile);
   if (frames == 0 || frames >= least) return frames;
-  const auto what = frames < all ? fmt::format("{}: its {} frames are too few", *p.run.arrival_file, frames)
-                                   : fmt::format("--frames {}", given);
+  const auto what = frames < all
+                        ? fmt::format("{}: its {} frames are too few", *p.run.arrival_file, frames)
+                        : fmt::format("--frames {}", given);
   throw input_error(fmt::format("{}: to say that {} holds takes at least {} frames a run", what,
                                 percentile_name(percentile), least));
 }

@@ -20,7 +20,8 @@ struct reference_queue {
   double late_share(double rate, double limit) const;
 
   /// Returns the wait that a fraction `late` of the frames exceeds, 0 < late < 1; at most 300 times
-  /// the service time of an arrival. Returns 0 if the fraction of frames that wait at all is below `late`.
+  /// the service time of an arrival. Returns 0 if the fraction of frames that wait at all is below
+  /// `late`.
   double limit_for(double rate, double late) const;
 
   /// Returns the fraction of frames that wait longer than `limit` in an initially empty queue. Does

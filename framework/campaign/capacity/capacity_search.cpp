@@ -309,8 +309,8 @@ probe_function make_probe(run_function run, const settings& planned, const capac
 
 probe_function make_session_probe(session& s, const capacity_settings& how,
                                   const stop_request* stop) {
-  return make_probe([&s](const run_options& options) { return s.run(options); },
-                    s.planned().run, how, stop);
+  return make_probe([&s](const run_options& options) { return s.run(options); }, s.planned().run,
+                    how, stop);
 }
 
 std::int64_t overdue_frames(const capacity_settings& how, double rate, std::int64_t frames,

@@ -67,8 +67,9 @@ capacity_record find_capacity(const capacity_settings& how, const probe_function
 
 using run_function = std::function<run_record(const run_options&)>;
 
-/// Returns a function that makes runs with `run`, whose plan has arrivals and these settings. A run that may be cut off ends once so many frames are late that the queue must
-/// be growing: several times as many as the percentile allows.
+/// Returns a function that makes runs with `run`, whose plan has arrivals and these settings. A run
+/// that may be cut off ends once so many frames are late that the queue must be growing: several
+/// times as many as the percentile allows.
 /// @pre `stop` outlives the function
 probe_function make_probe(run_function run, const settings& planned, const capacity_settings& how,
                           const stop_request* stop = nullptr);

@@ -20,9 +20,8 @@ void check_frames_apart(const settings& run) {
   const std::string cause = run.arrival == arrival::closed
                                 ? fmt::format("{} frames are in flight", run.in_flight)
                             : run.burst > 1 ? fmt::format("{} frames are due at once", run.burst)
-                            : run.arrival == arrival::trace
-                                ? "arrivals follow a trace"
-                                : "arrivals are poisson";
+                            : run.arrival == arrival::trace ? "arrivals follow a trace"
+                                                            : "arrivals are poisson";
   throw input_error(
       fmt::format("--at-most: {}, so frames can overlap, and the bound is for frames that do not; "
                   "use --in-flight 1 with --arrival closed, or --arrival constant with a period "

@@ -38,10 +38,10 @@ std::vector<column> columns_of(const run_record& record) {
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     const auto& stage = record.stages[s];
     for (const auto what : measures_of(stage.on, record.run)) {
-      result.push_back({fmt::format("{},{},{}", csv_field(stage.name), to_word(stage.on),
-                                    to_word(what)),
-                        s, &stage, nullptr, &stamps_of(stage, what),
-                        what == measure::device_time ? &stage.busy : nullptr});
+      result.push_back(
+          {fmt::format("{},{},{}", csv_field(stage.name), to_word(stage.on), to_word(what)), s,
+           &stage, nullptr, &stamps_of(stage, what),
+           what == measure::device_time ? &stage.busy : nullptr});
     }
     for (const auto& part : stage.parts) {
       result.push_back({fmt::format("{},{},part_time", csv_field(stage.name + "/" + part.name),
@@ -71,8 +71,7 @@ void write_csv_rows(text_sink& to, const run_record& record, std::string_view be
                        const std::string& rows = {}) {
     text.clear();
     fmt::format_to(std::back_inserter(text), "{}{},{},{},{},{},{},{}\n", before, frame, fields,
-                   stamps.begin, stamps.end, busy.value_or(stamps.length()), rows,
-                   in_field(ready));
+                   stamps.begin, stamps.end, busy.value_or(stamps.length()), rows, in_field(ready));
     to.append({text.data(), text.size()});
   };
   const bool scheduled = record.run.arrival != arrival::closed;

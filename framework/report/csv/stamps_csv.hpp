@@ -23,8 +23,8 @@ std::string csv_field(std::string_view name);
 /// `layers`, each part has a row `part_time`, whose stage is "STAGE/PART". The last rows are the
 /// due times of `dropped` and `unfinished` frames, without frame number and end.
 ///
-/// `ready_ns` of a stage is its `ready_time`; in the row `end_to_end`, it is the frame's begin, which
-/// releases its first stages. Empty in other rows and if unknown.
+/// `ready_ns` of a stage is its `ready_time`; in the row `end_to_end`, it is the frame's begin,
+/// which releases its first stages. Empty in other rows and if unknown.
 ///
 /// `rows` is set for stages with `rows`. If a frame did not run a stage, its row has no end and no
 /// duration, and `rows` is 0, or empty if the stage was skipped.

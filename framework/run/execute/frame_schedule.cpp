@@ -46,8 +46,7 @@ arrival_source arrival_times(const settings& run, std::uint64_t seed, const arri
   const auto jitter = static_cast<double>(run.jitter.value_or(0));
   return [due_of = std::move(due_of), count, burst = run.burst, phase = run.phase.value_or(0),
           jitter, told = std::int64_t{0}, last = frame_arrival{},
-          bits = std::mt19937_64(
-              mix_seed(seed, 1))]() mutable -> std::optional<frame_arrival> {
+          bits = std::mt19937_64(mix_seed(seed, 1))]() mutable -> std::optional<frame_arrival> {
     if (told == count) return std::nullopt;
     if (told % burst == 0) last.due = phase + due_of(static_cast<std::size_t>(told / burst));
     ++told;

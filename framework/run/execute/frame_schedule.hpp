@@ -97,12 +97,12 @@ class frame_schedule {
   std::mutex lock_;  // guards everything below
   arrival_source arrivals_;
   std::optional<frame_arrival> coming_;  ///< the next arrival
-  std::optional<nanoseconds> origin_;  ///< host time at which the load began
-  std::optional<nanoseconds> asked_;   ///< first call of `next` since frames began
-  std::vector<nanoseconds> taken_;     ///< due times of the frames that began last, in host time
-  std::deque<nanoseconds> begun_;      ///< due times of frames in flight
-  std::deque<std::size_t> together_;   ///< how many of `begun_` began together
-  std::int64_t done_ = 0;              ///< number of completed calls of `begin_frames`
+  std::optional<nanoseconds> origin_;    ///< host time at which the load began
+  std::optional<nanoseconds> asked_;     ///< first call of `next` since frames began
+  std::vector<nanoseconds> taken_;       ///< due times of the frames that began last, in host time
+  std::deque<nanoseconds> begun_;        ///< due times of frames in flight
+  std::deque<std::size_t> together_;     ///< how many of `begun_` began together
+  std::int64_t done_ = 0;                ///< number of completed calls of `begin_frames`
   std::deque<frame_arrival> queue_;
   std::deque<nanoseconds> dropped_;
   bool closed_ = false;

@@ -257,8 +257,7 @@ std::vector<timing_method> session::timing_methods() const {
 run_record session::run(const run_options& options) {
   run_record record = begin_record(planned(), device().properties());
   record.run.timing = options.timing.value_or(record.run.timing);
-  record.run.frames =
-      frames_that_arrive(planned(), options.frames.value_or(record.run.frames));
+  record.run.frames = frames_that_arrive(planned(), options.frames.value_or(record.run.frames));
   record.run.warmup = options.warmup.value_or(record.run.warmup);
   if (options.rate) record.run.rate = options.rate;
   add_library_versions(*pipeline_, record.environment);
@@ -288,8 +287,8 @@ run_record session::run(const run_options& options) {
   if (!warm.interrupted && !warm.failure) {
     stop_request stop(options.stop);
     phase measured{record.run.frames, record.run.warmup, &kept, &stop, options.on_progress, false};
-    auto schedule = make_frame_schedule(planned(), record.run,
-                                        options.arrival_seed.value_or(record.run.seed));
+    auto schedule =
+        make_frame_schedule(planned(), record.run, options.arrival_seed.value_or(record.run.seed));
     if (options.feed != nullptr) {
       if (planned().run.batch_frames > 1) {
         throw input_error("submitted frames run one by one: omit batch_frames");
