@@ -34,8 +34,9 @@ struct simulated_queue {
 /// queue is `bound` ns. The sojourn time is exponential with rate mu - lambda.
 double mm1_capacity(double mean_service, double p, double bound);
 
-/// Returns the same rate for M/D/1, whose arrivals bring `burst` frames each, by bisection of Erlang's formula for the waiting time (Tijms,
-/// "A First Course in Stochastic Models", 2003, section 9.2.4).
+/// Returns the same rate for M/D/1, whose arrivals bring `burst` frames each, by bisection of
+/// Erlang's formula for the waiting time (Tijms, "A First Course in Stochastic Models", 2003,
+/// section 9.2.4).
 double md1_capacity(double service, double p, double bound, int burst = 1);
 
 }  // namespace graphline::samples

@@ -148,7 +148,23 @@ TEST(worst_case, needs_frames_that_do_not_overlap) {
       ThrowsMessage<input_error>(HasSubstr("so frames can overlap")));
   wanted.planned.run.arrival = arrival::constant;
   wanted.planned.run.rate = 100;
-  EXPECT_EQ(bound_of(wanted, source, {{"0", 1}}).period, 10'000'000);
+  const worst_case constant = bound_of(wanted, source, {{"0", 1}});
+  EXPECT_EQ(constant.period, 10'000'000);
+  wanted.planned.run.jitter = 300'000;
+  EXPECT_EQ(bound_of(wanted, source, {{"0", 1}}).bound, constant.bound + 300'000);
+  wanted.planned.run.burst = 2;
+  EXPECT_THAT(
+      [&] {
+        bound_of(wanted, source, {{"0", 1}});
+      },
+      ThrowsMessage<input_error>(HasSubstr("2 frames are due at once, so frames can overlap")));
+  wanted.planned.run.burst = 1;
+  wanted.planned.run.arrival = arrival::trace;
+  EXPECT_THAT(
+      [&] {
+        bound_of(wanted, source, {{"0", 1}});
+      },
+      ThrowsMessage<input_error>(HasSubstr("arrivals follow a trace, so frames can overlap")));
   wanted.planned.run.arrival = arrival::poisson;
   EXPECT_THAT(
       [&] {

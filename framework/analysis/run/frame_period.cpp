@@ -82,9 +82,9 @@ completed_frames on_schedule(const run_record& record, const std::vector<complet
   };
   const auto later = std::ranges::upper_bound(ends, last->due, {}, &completion::end);
   const std::size_t complete = later == ends.begin() ? 0 : std::prev(later)->frames;
-  const bool kept_up =
-      record.load.dropped.empty() && (ends.size() == 1 || ends[ends.size() - 2].end <= last->due ||
-                                      (first->due < last->due && complete + due_with(last->due) >= frames));
+  const bool kept_up = record.load.dropped.empty() &&
+                       (ends.size() == 1 || ends[ends.size() - 2].end <= last->due ||
+                        (first->due < last->due && complete + due_with(last->due) >= frames));
   if (kept_up) {
     return {static_cast<double>(frames - due_with(first->due)),
             static_cast<double>(last->due - first->due)};
