@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -160,6 +161,7 @@ TEST(worst_case, needs_frames_that_do_not_overlap) {
       ThrowsMessage<input_error>(HasSubstr("2 frames are due at once, so frames can overlap")));
   wanted.planned.run.burst = 1;
   wanted.planned.run.arrival = arrival::trace;
+  wanted.planned.arrivals = std::make_shared<const arrival_trace>(trace_of({0, 10'000'000}));
   EXPECT_THAT(
       [&] {
         bound_of(wanted, source, {{"0", 1}});
