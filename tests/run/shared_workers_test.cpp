@@ -85,8 +85,9 @@ std::vector<std::vector<nanoseconds>> shared_responses(const std::deque<drawn_ru
     functions.emplace_back([&, i] {
       const settings& how = runs[i].planned.run;
       const auto frames = std::ssize(runs[i].times);
-      frame_schedule due(arrival_times(how.arrival, *how.rate, frames, 0), frames,
-                         queue_policy::block);
+      settings load = how;
+      load.frames = frames;
+      frame_schedule due(arrival_times(load, 0, nullptr), frames, queue_policy::block);
       phase measured;
       measured.frames = frames;
       measured.into = &kept[i];
