@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
@@ -93,8 +94,8 @@ std::vector<nanoseconds> median_times(const run_record& record) {
     for (std::size_t frame = 0; frame < all.size(); ++frame) {
       if (ran(stage, frame)) times.push_back(all[frame]);
     }
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    if (!times.empty()) std::nth_element(times.begin(), middle, times.end());
+    const auto middle = times.begin() + (std::ssize(times) - 1) / 2;
+    if (!times.empty()) std::ranges::nth_element(times, middle);
     medians.push_back(times.empty() ? 0 : *middle);
   }
   return medians;
