@@ -14,6 +14,7 @@
 #include "framework/base/text_file.hpp"
 #include "framework/base/units.hpp"
 #include "framework/campaign/experiment/experiment.hpp"
+#include "framework/campaign/search/candidate_predictor.hpp"
 #include "framework/campaign/search/search.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/report/describe/describe.hpp"
@@ -107,11 +108,16 @@ class search_run {
     const auto trials =
         make_trial_runner(space.planned, std::ref(devices_), devices_.memory_budget());
     search_measurements by{*trials, {}, {}};
-    by.apart = [&](std::size_t candidate) {
+    candidate_predictor predictor(space.planned, [&](std::size_t candidate) {
       return run_apart(space.planned.configurations[candidate], options.time_limit);
+    });
+    by.predict = [&](std::size_t candidate, std::int64_t frames) {
+      return predictor.predict(candidate, frames);
     };
     by.confirm = [&](const confirmation_request& request) { return confirm(space, request, line); };
-    return find_best_settings(space, by, options);
+    auto record = find_best_settings(space, by, options);
+    record.search->source_frames = predictor.source_frames();
+    return record;
   }
 
   const std::string& text() const noexcept { return text_; }

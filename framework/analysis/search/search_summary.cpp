@@ -88,11 +88,13 @@ class search_judge {
     for (const std::size_t c : order) {
       if (against(c, best) == verdict::faster) best = c;
     }
-    made_.chosen = best;
     for (const std::size_t c : order) {
       if (c == best || against(c, best) != verdict::slower) made_.ties.push_back(c);
     }
     std::ranges::sort(made_.ties, {}, [&](auto c) { return made_.confirmed[c].candidate; });
+    best = *std::ranges::find_if(
+        made_.ties, [&](std::size_t c) { return against(c, best) == verdict::same; });
+    made_.chosen = best;
     const auto* const gain =
         find_comparison(summary_, {{best, 0}, {0, 0}}, figure_of(search_.objective));
     if (gain != nullptr) made_.gain = *gain;

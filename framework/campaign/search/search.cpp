@@ -15,7 +15,6 @@
 #include "framework/analysis/stats/rank_correlation.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
-#include "framework/campaign/predict/predictor.hpp"
 
 namespace graphline {
 namespace {
@@ -24,7 +23,8 @@ constexpr double screened_until = 0.4;  // of the time limit
 constexpr double raced_until = 0.65;
 constexpr std::size_t probes = 10;  // candidates that test the predictions
 constexpr std::size_t least_raced = 8;
-constexpr std::size_t most_rounds = 10;
+constexpr std::size_t most_raced = 12;
+constexpr std::size_t most_rounds = 6;
 constexpr std::size_t most_confirmed = 4;
 constexpr std::int64_t confirming_trials = 10;
 constexpr std::int64_t least_trial_frames = 5;  // of a trial
@@ -123,14 +123,15 @@ class settings_search {
     return false;
   }
 
-  /// Returns frames of a trial so that `trials` trials of each candidate take `time`.
-  std::int64_t frames_for(double time, double trials, const index_list& candidates) const {
+  /// Returns frames of a trial so that `trials` trials of each candidate take `time`. At most
+  /// `most`, or as many as the objective's percentile needs.
+  std::int64_t frames_for(double time, double trials, const index_list& candidates,
+                          std::int64_t most) const {
     if (options_.frames) return *options_.frames;
     double frame = 0;  // of each candidate
     for (const std::size_t i : candidates) frame += static_cast<double>(frame_times_.at(i));
     const auto p = percentile_of(goal_.objective);
-    const auto most = std::max<std::int64_t>(
-        {45, file_.frames, static_cast<std::int64_t>(p ? samples_needed(*p) : 0)});
+    if (p) most = std::max(most, static_cast<std::int64_t>(samples_needed(*p)));
     const double frames = time / trials / frame - static_cast<double>(file_.warmup);
     return std::clamp(static_cast<std::int64_t>(std::min(frames, 1e9)), least_trial_frames, most);
   }
@@ -150,53 +151,25 @@ class settings_search {
     }
     measure(0, options_.frames.value_or(std::min<std::int64_t>(file_.frames, 10)), 0);
     samples_[0] = {};
-    const auto trials = std::min<std::size_t>(20, samples_.size());  // if predictions skip the rest
-    trial_frames_ = frames_for(0.25 * limit(), static_cast<double>(trials), {0});
+    // Assumes that predictions let most candidates of a large space be skipped.
+    const auto trials = std::min(samples_.size(), 2 * probes + samples_.size() / 5);
+    trial_frames_ = frames_for(0.25 * limit(), static_cast<double>(trials), {0}, 20);
+    most_frames_ = std::max<std::int64_t>(45, file_.frames);
   }
 
-  /// Predicts candidates from a run of each combination of parameters and compute threads.
   void predict() {
-    if (!by_.apart) return;
-    std::map<std::string, std::vector<prediction_source>> sources;
+    if (!by_.predict) return;
+    const auto p = percentile_of(goal_.objective);
+    const auto needed = p ? static_cast<std::int64_t>(samples_needed(*p)) : 0;
     for (std::size_t i = 0; i < predicted_.size(); ++i) {
       stop_if_asked();
-      const plan& p = planned_.configurations[i].members.front();
-      std::string key = std::to_string(p.run.threads);
-      for (const auto& [name, value] : p.parameters) key += '\n' + name + '=' + value;
-      auto known = sources.find(key);
-      if (known == sources.end()) {
-        known = sources.emplace(key, std::vector<prediction_source>()).first;
-        if (elapsed() < screened_until / 2 * limit()) add_source(i, known->second);
-      }
-      if (!known->second.empty()) predict(i, p, known->second);
-    }
-    made_.predicted = static_cast<std::size_t>(
-        std::ranges::count_if(predicted_, [](const auto& of) { return of.has_value(); }));
-  }
-
-  void add_source(std::size_t candidate, std::vector<prediction_source>& to) {
-    try {
-      run_record run = by_.apart(candidate);
-      if (run.interrupted) throw interrupted_error("interrupted");
-      if (run.failure || run.frames.empty()) return;
-      made_.source_frames += static_cast<std::int64_t>(run.frames.size());
-      to.push_back({"the run of each stage alone", std::move(run)});
-    } catch (const run_error&) {  // the candidate is not predicted
-    } catch (const input_error&) {
-    }
-  }
-
-  void predict(std::size_t candidate, const plan& p,
-               const std::vector<prediction_source>& sources) {
-    const auto needed = percentile_of(goal_.objective);
-    const std::int64_t frames = std::max<std::int64_t>(
-        trial_frames_, needed ? static_cast<std::int64_t>(samples_needed(*needed)) : 0);
-    try {
+      const auto run = by_.predict(i, std::max(trial_frames_, needed));
+      if (!run) continue;
       search_samples samples;
-      samples.add(predictor(p, sources).replicate(0, {.frames = frames}));
-      predicted_[candidate] = {violation_of_all(samples), samples.score(goal_.objective, 0)};
-      made_.candidates[candidate].predicted = samples.estimate(goal_.objective);
-    } catch (const input_error&) {  // its settings have no meaning in virtual time
+      samples.add(*run);
+      predicted_[i] = {violation_of_all(samples), samples.score(goal_.objective, 0)};
+      made_.candidates[i].predicted = samples.estimate(goal_.objective);
+      ++made_.predicted;
     }
   }
 
@@ -235,11 +208,16 @@ class settings_search {
     for (const std::size_t i : ranked) {
       if (predicted_[i]->violation == 0) best = std::min(best, predicted_[i]->score);
     }
+    // Without the probes, of the candidates that the predictions may exclude.
+    std::size_t left = window ? std::max(least_raced, samples_.size() / 3) : samples_.size();
     for (const std::size_t i : order) {
+      if (samples_[i].trials() > 0) continue;
       const bool is_far =
           window && predicted_[i] && std::isfinite(best) &&
           (predicted_[i]->score > best + *window || predicted_[i]->violation > *window);
-      if (!is_far) screen(i);
+      if (is_far || (predicted_[i] && left == 0)) continue;
+      if (predicted_[i]) --left;
+      screen(i);
     }
   }
 
@@ -301,21 +279,33 @@ class settings_search {
   }
 
   void race() {
-    alive_ = order_by_score(std::move(alive_));
-    alive_.resize(std::min(alive_.size(), std::max(least_raced, alive_.size() / 3)));
+    keep(std::clamp(alive_.size() / 3, least_raced, most_raced), search_outcome::screened);
     for (const std::size_t i : alive_) made_.candidates[i].outcome = search_outcome::raced;
     std::mt19937_64 random(mix_seed(options_.seed, seed_from("race")));
     while (alive_.size() > 1 && made_.rounds < most_rounds && elapsed() < raced_until * limit() &&
            !all_the_same()) {
       const double left = raced_until * limit() - elapsed();
       const auto rounds = static_cast<double>(most_rounds - made_.rounds);
-      const auto frames = frames_for(left, rounds, alive_);
+      const auto frames = frames_for(left, rounds, alive_, most_frames_);
       index_list block = alive_;
       shuffle(block, random);
       ++made_.rounds;
       for (const std::size_t i : block) measure(i, frames, made_.rounds);
       drop_out();
+      keep(made_.rounds < 2   ? most_raced
+           : made_.rounds < 4 ? 6
+                              : most_confirmed,
+           search_outcome::raced);
       report("racing", made_.rounds, most_rounds);
+    }
+  }
+
+  /// Keeps at most the best `count` candidates.
+  void keep(std::size_t count, search_outcome others) {
+    alive_ = order_by_score(std::move(alive_));
+    while (alive_.size() > count) {
+      made_.candidates[alive_.back()].outcome = others;
+      alive_.pop_back();
     }
   }
 
@@ -384,7 +374,8 @@ class settings_search {
     made.how.margin = margin_;
     made.how.tail = tail();
     const double left = std::max(0.0, limit() - elapsed());
-    made.frames = frames_for(left, static_cast<double>(confirming_trials), made.candidates);
+    made.frames =
+        frames_for(left, static_cast<double>(confirming_trials), made.candidates, most_frames_);
     return made;
   }
 
@@ -423,7 +414,8 @@ class settings_search {
   std::vector<std::optional<predicted_candidate>> predicted_;  // by candidate
   std::map<std::size_t, nanoseconds> frame_times_;             // of the last trial
   index_list alive_;
-  std::int64_t trial_frames_ = 0;
+  std::int64_t trial_frames_ = 0;  // in the screening
+  std::int64_t most_frames_ = 0;   // of a later trial
   nanoseconds begun_;
   search_record made_;
 };

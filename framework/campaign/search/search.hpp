@@ -43,24 +43,24 @@ struct search_options {
 struct search_measurements {
   /// Runs the trials of candidates.
   trial_runner& trials;
-  /// Runs a candidate with each stage timed alone, for predictions. If empty, or for a candidate
-  /// for which it fails, there are none.
-  std::function<run_record(std::size_t candidate)> apart = {};
+  /// Predicts a run of a candidate. If empty, or if it returns nothing, there is no prediction.
+  std::function<std::optional<run_record>(std::size_t candidate, std::int64_t frames)> predict = {};
   /// Runs the confirmation, on fresh trials.
   std::function<experiment_record(const confirmation_request&)> confirm;
 };
 
 /// Searches for the candidate with the best objective that meets all limits:
-/// - Predicts each candidate in virtual time, from a run with its parameters.
+/// - Predicts each candidate.
 /// - Screens candidates by one trial each. The first ten are spread over the ranks of the
 ///   predictions. If predictions and measurements of these correlate (Kendall's tau-b of at least
-///   `least_tau`), candidates whose prediction is above the best by more than three times the
-///   spread of the predictions' errors are skipped; else all are screened. The best predicted come
-///   first, until 40 % of the time limit has passed.
-/// - Races the best third of the screened candidates, at least eight, in blocks of one trial each,
-///   in random order. After each block, candidates drop out that are conclusively worse than the
-///   best or violate a limit; see `judge_race`. The race ends after ten blocks, after 65 % of the
-///   time limit, or when all others are within the margin of the best.
+///   `least_tau`), candidates are skipped whose prediction is above the best by more than three
+///   times the spread of the predictions' errors, or that are not in the best predicted third; else
+///   all are screened. The best predicted come first, until 40 % of the time limit has passed.
+/// - Races the best third of the screened candidates, 8 to 12, in blocks of one trial each, in
+///   random order. After each block, candidates drop out that are conclusively worse than the best
+///   or violate a limit; see `judge_race`. Only the best six go on after two blocks, and the best
+///   four after four. The race ends after six blocks, after 65 % of the time limit, or when all
+///   others are within the margin of the best.
 /// - Confirms the file's settings, the simplest candidate within the margin of the best, the best,
 ///   and the next best, at most four, on fresh trials.
 /// A candidate with a failed trial drops out, except the file's settings.
