@@ -204,12 +204,13 @@ double search_samples::score(search_metric metric, std::size_t trial) const {
 }
 
 bound_verdict search_samples::check(const search_limit& limit, double outside) const {
+  constexpr double most = 0x1p62;  // a result file may contain any limit
   if (const auto p = percentile_of(limit.metric)) {
-    return check_bound(times_, *p, std::llround(limit.limit), outside).verdict;
+    return check_bound(times_, *p, std::llround(std::min(limit.limit, most)), outside).verdict;
   }
   if (limit.metric == search_metric::late) {
-    return check_bound(with_lost(times_, lost_), 1 - limit.limit, deadline_.value_or(0), outside)
-        .verdict;
+    const double on_time = std::clamp(1 - limit.limit, 1e-6, 1 - 1e-6);
+    return check_bound(with_lost(times_, lost_), on_time, deadline_.value_or(0), outside).verdict;
   }
   if (limit.metric == search_metric::device_memory) {
     if (trials() == 0) return bound_verdict::open;

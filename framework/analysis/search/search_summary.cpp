@@ -79,7 +79,8 @@ class search_judge {
   void choose() {
     std::vector<std::size_t> order(record_.configurations.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    if (!search_.prefers_file) std::rotate(order.begin(), order.begin() + 1, order.end());
+    if (!search_.prefers_file && !order.empty())
+      std::rotate(order.begin(), order.begin() + 1, order.end());
     std::erase_if(order, [&](std::size_t c) {
       return !made_.confirmed[c].feasible() || !made_.confirmed[c].objective;
     });
@@ -92,8 +93,8 @@ class search_judge {
       if (c == best || against(c, best) != verdict::slower) made_.ties.push_back(c);
     }
     std::ranges::sort(made_.ties, {}, [&](auto c) { return made_.confirmed[c].candidate; });
-    best = *std::ranges::find_if(
-        made_.ties, [&](std::size_t c) { return against(c, best) == verdict::same; });
+    best = *std::ranges::find_if(made_.ties,
+                                 [&](std::size_t c) { return against(c, best) == verdict::same; });
     made_.chosen = best;
     const auto* const gain =
         find_comparison(summary_, {{best, 0}, {0, 0}}, figure_of(search_.objective));

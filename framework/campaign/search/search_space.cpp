@@ -144,8 +144,7 @@ class axis_reader {
 
 using name_values = std::vector<std::pair<std::string, std::string>>;
 
-/// Returns the assignments of all combinations that differ from the file's settings, simplest
-/// first.
+/// Returns the assignments of all combinations that differ from the file's settings.
 std::vector<name_values> combine(const std::vector<search_axis>& axes, const plan& file,
                                  std::size_t count) {
   std::vector<name_values> all;
@@ -158,12 +157,6 @@ std::vector<name_values> combine(const std::vector<search_axis>& axes, const pla
     }
     if (!made.empty()) all.push_back(std::move(made));
   }
-  const auto in_flight = [&](const name_values& of) {
-    const auto found = std::ranges::find(of, "in_flight", &name_values::value_type::first);
-    return found == of.end() ? file.run.in_flight : std::stoll(found->second);
-  };
-  std::ranges::stable_sort(
-      all, {}, [&](const name_values& of) { return std::pair(of.size(), in_flight(of)); });
   return all;
 }
 
@@ -172,9 +165,23 @@ configuration_spec spelled_out(const name_values& values, const std::vector<sear
   for (const auto& [key, value] : values) {
     const auto of = std::ranges::find(axes, key, &search_axis::key);
     made.assignments.push_back({{key, of->given}, node::scalar(value, false, of->given)});
-    made.name.text += fmt::format("{}{}={}", made.name.text.empty() ? "" : " ", key, value);
   }
   return made;
+}
+
+/// Removes assignments without effect in this configuration from its name and its assignments.
+void simplify(planned_configuration& of) {
+  const settings& run = of.members.front().run;
+  auto& [name, values, members] = of.what;
+  each_setting([&](auto, const setting_entry& setting) {
+    const bool idle = (setting.of_overlap && !has_workers(run)) ||
+                      (setting.on_schedule && run.arrival == arrival::closed);
+    if (idle) std::erase_if(values, [&](const auto& value) { return value.first == setting.key; });
+  });
+  if (name == file_settings) return;
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : values) parts.push_back(key + '=' + value);
+  name = fmt::format("{}", fmt::join(parts, " "));
 }
 
 /// Describes how a plan runs. Plans with the same text run alike.
@@ -182,7 +189,7 @@ std::string text_of(const plan& p) {
   const auto& properties = p.schedule.properties;
   const bool on_device =
       std::ranges::any_of(p.stages, [](const auto& s) { return s.on == side::device; });
-  std::string text = fmt::format("{}{}{} ", properties.in_order, properties.one_launch,
+  std::string text = fmt::format("{}{}{} ", properties.one_host_thread(), properties.one_launch,
                                  on_device && p.schedule.captures);
   for (const auto& [what, stage] : p.schedule.steps) {
     text += fmt::format("{}:{} ", static_cast<int>(what), stage);
@@ -202,8 +209,7 @@ std::string text_of(const plan& p) {
   return text + fmt::format("{}", p.parameters);
 }
 
-/// Reports values of --over that occur in refused combinations only, each with the reason of the
-/// simplest one.
+/// Reports values of --over that occur in refused combinations only, each with a reason.
 void report_refused(const std::vector<configuration_spec>& all,
                     const refused_configurations& refused, diagnostics& out) {
   std::set<std::pair<std::string, std::string>> accepted;
@@ -280,6 +286,10 @@ search_space make_search_space(experiment_spec of, const std::vector<std::string
 
   std::set<std::string> texts;
   auto& list = made.planned.configurations;
+  for (auto& configuration : list) simplify(configuration);
+  std::ranges::stable_sort(list, {}, [](const planned_configuration& c) {
+    return std::pair(c.what.assignments.size(), c.members.front().run.in_flight);
+  });
   made.same = std::erase_if(list, [&](const planned_configuration& c) {
     return !texts.insert(text_of(c.members.front())).second;
   });
