@@ -99,7 +99,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "{high}"},
     {"none_faster", "no configuration has a lower p50 than {reference} beyond doubt"},
     {"search_none_better", "no candidate is conclusively better than the file's settings"},
-    {"search_ties", "these {count} cannot be told apart: {names}; the simplest is {simplest}"},
+    {"search_ties", "these {count} cannot be told apart: {names}; the simplest is '{simplest}'"},
     {"search_infeasible",
      "no confirmed candidate meets every constraint with confidence; the nearest is "
      "'{nearest}'[, which lacks {lacks}]"},

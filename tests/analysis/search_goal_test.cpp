@@ -38,6 +38,7 @@ TEST(search_goal, parses_constraints_in_the_units_of_their_metrics) {
   EXPECT_EQ(parsed("device_memory<= 512 MiB"), std::pair(search_metric::device_memory, 0x1p29));
   EXPECT_EQ(to_text(parse_limit("p99<=20ms")), "p99 <= 20.0 ms");
   EXPECT_EQ(to_text(parse_limit("throughput>=30/s")), "throughput >= 30.00 frame/s");
+  EXPECT_EQ(to_text(parse_limit("device_memory<=4GiB")), "device_memory <= 4.00 GiB");
 }
 
 TEST(search_goal, refuses_constraints_with_the_remedy) {

@@ -147,8 +147,11 @@ figure figure_of(search_metric objective) {
 }
 
 std::string to_text(const search_limit& limit) {
+  const quantity value{limit.limit, unit_of(limit.metric)};
+  const bool bytes = value.in == unit::bytes;  // shown as given, in binary units
   return fmt::format("{} {} {}", to_word(limit.metric), limit.at_least() ? ">=" : "<=",
-                     to_text(quantity{limit.limit, unit_of(limit.metric)}));
+                     bytes ? format_bytes(static_cast<std::uint64_t>(std::min(value.value, 0x1p62)))
+                           : to_text(value));
 }
 
 void search_samples::add(const run_record& run) {
