@@ -104,7 +104,8 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "no confirmed candidate meets every constraint with confidence; the nearest is "
      "'{nearest}'[, which lacks {lacks}]"},
     {"search_of_few_frames",
-     "the confirmation has too few trials or frames for an answer; use a longer --time-limit"},
+     "the confirmation has too few trials or frames for an answer, or is overloaded; use a longer "
+     "--time-limit or a lower rate"},
     {"search_unconfirmed",
      "nothing is confirmed: '{nearest}' was the best so far, and its figure may be lucky"},
     {"no_outputs", "no outputs to compare: no stage writes a tensor that is left unread"},

@@ -330,6 +330,17 @@ TEST(search, interrupted_returns_the_best_so_far_without_trials) {
   EXPECT_EQ(found.nearest, 3U);
 }
 
+TEST(search, interrupted_in_the_confirmation_names_what_the_race_prefers) {
+  made_search made({.medians = {10, 8, 9, 7, 11, 12}, .trial_spread = 0.2}, {});
+  auto record = made.search();
+  ASSERT_NE(made.confirmed[1], 0U);
+  record.trials.resize(2);  // of the first block
+  record.interrupted = true;
+  const auto found = summary_of(record);
+  EXPECT_FALSE(found.chosen);
+  EXPECT_EQ(found.nearest, made.confirmed[1]);
+}
+
 TEST(search, ends_about_when_the_time_limit_is_reached) {
   std::vector<double> medians(200, 10);
   made_search made({.medians = medians}, {});

@@ -105,8 +105,7 @@ class search_run {
     options.on_progress = [&](const search_progress& at) {
       line.show(at.phase, at.done, at.total, at.phase == "racing" ? "rounds" : "candidates");
     };
-    const auto trials =
-        make_trial_runner(space.planned, std::ref(devices_), devices_.memory_budget());
+    auto trials = make_trial_runner(space.planned, std::ref(devices_), devices_.memory_budget());
     search_measurements by{*trials, {}, {}};
     candidate_predictor predictor(space.planned, [&](std::size_t candidate) {
       return run_apart(space.planned.configurations[candidate], options.time_limit);
@@ -114,7 +113,10 @@ class search_run {
     by.predict = [&](std::size_t candidate, std::int64_t frames) {
       return predictor.predict(candidate, frames);
     };
-    by.confirm = [&](const confirmation_request& request) { return confirm(space, request, line); };
+    by.confirm = [&](const confirmation_request& request) {
+      trials.reset();  // frees the memory of its pipelines
+      return confirm(space, request, line);
+    };
     auto record = find_best_settings(space, by, options);
     record.search->source_frames = predictor.source_frames();
     return record;

@@ -76,11 +76,18 @@ class search_judge {
     return interval{of.value * std::exp(-t * *error), of.value * std::exp(t * *error)};
   }
 
-  void choose() {
-    std::vector<std::size_t> order(record_.configurations.size());
+  /// Returns the configurations in the order of preference.
+  std::vector<std::size_t> preferred() const {
+    std::vector<std::size_t> order(made_.confirmed.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    if (!search_.prefers_file && !order.empty())
+    if (!search_.prefers_file && !order.empty()) {
       std::rotate(order.begin(), order.begin() + 1, order.end());
+    }
+    return order;
+  }
+
+  void choose() {
+    auto order = preferred();
     std::erase_if(order, [&](std::size_t c) {
       return !made_.confirmed[c].feasible() || !made_.confirmed[c].objective;
     });
@@ -133,11 +140,11 @@ class search_judge {
     std::size_t best = 0;
     std::optional<double> least;
     if (!made_.confirmed.empty()) {
-      for (const auto& of : made_.confirmed) {
-        const double by = violation(of.candidate);
+      for (const std::size_t c : preferred()) {
+        const double by = violation(made_.confirmed[c].candidate);
         if (least && by >= *least) continue;
         least = by;
-        best = of.candidate;
+        best = made_.confirmed[c].candidate;
       }
       return best;
     }

@@ -41,7 +41,7 @@ struct search_options {
 
 /// How a search measures.
 struct search_measurements {
-  /// Runs the trials of candidates.
+  /// Runs the trials of candidates; not used once the confirmation begins.
   trial_runner& trials;
   /// Predicts a run of a candidate. If empty, or if it returns nothing, there is no prediction.
   std::function<std::optional<run_record>(std::size_t candidate, std::int64_t frames)> predict = {};

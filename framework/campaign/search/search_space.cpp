@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/spec/settings_reader.hpp"
@@ -172,7 +173,8 @@ configuration_spec spelled_out(const name_values& values, const std::vector<sear
 /// Removes assignments without effect in this configuration from its name and its assignments.
 void simplify(planned_configuration& of) {
   const settings& run = of.members.front().run;
-  auto& [name, values, members] = of.what;
+  auto& name = of.what.name;
+  auto& values = of.what.assignments;
   each_setting([&](auto, const setting_entry& setting) {
     const bool idle = (setting.of_overlap && !has_workers(run)) ||
                       (setting.on_schedule && run.arrival == arrival::closed);

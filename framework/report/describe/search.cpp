@@ -14,9 +14,7 @@ namespace {
 class search_view {
  public:
   explicit search_view(const experiment_view& of)
-      : record_(of.record),
-        search_(*of.record.search),
-        summary_(summarize_search(of.record, of.summary)) {}
+      : search_(*of.record.search), summary_(summarize_search(of.record, of.summary)) {}
 
   std::string heading() const {
     const bool maximizes = search_.objective == search_metric::throughput;
@@ -151,12 +149,9 @@ class search_view {
 
   void add_findings(std::vector<finding>& to) const {
     if (!summary_.chosen) {
-      const bool confirmed = !summary_.confirmed.empty();
-      const bool judged = std::ranges::any_of(
-          summary_.confirmed, [](const auto& of) { return of.objective.has_value(); });
-      const auto* const key = !confirmed ? "search_unconfirmed"
-                              : judged   ? "search_infeasible"
-                                         : "search_of_few_frames";
+      const auto* const key = summary_.confirmed.empty() ? "search_unconfirmed"
+                              : judged()                 ? "search_infeasible"
+                                                         : "search_of_few_frames";
       to.push_back(finding{key, finding_severity::warning}
                        .with("nearest", name_of(summary_.nearest))
                        .with("lacks", lacks()));
@@ -191,9 +186,15 @@ class search_view {
     return found == summary_.confirmed.end() ? nullptr : &*found;
   }
 
+  /// Returns true if the confirmation has figures of the objective.
+  bool judged() const {
+    return std::ranges::any_of(summary_.confirmed,
+                               [](const auto& of) { return of.objective.has_value(); });
+  }
+
   std::string answer_note() const {
     if (summary_.chosen) return "";
-    return summary_.confirmed.empty() ? "not confirmed" : "not recommended";
+    return judged() ? "not recommended" : "not confirmed";
   }
 
   static std::string verdict_text(bound_verdict of) {
@@ -222,7 +223,6 @@ class search_view {
     return fmt::format("{}", fmt::join(parts, ", "));
   }
 
-  const experiment_record& record_;
   const search_record& search_;
   search_summary summary_;
 };
