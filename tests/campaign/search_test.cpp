@@ -352,6 +352,16 @@ TEST(search, ends_about_when_the_time_limit_is_reached) {
   EXPECT_GE(record.trials.size(), 20U);
 }
 
+TEST(search, confirms_with_enough_frames_for_its_percentiles_even_in_a_short_time) {
+  made_search made({.medians = {10, 8, 9}},
+                   {search_metric::p95, {{search_metric::p99, 20'000'000}}});
+  made.options.frames.reset();
+  made.options.time_limit = 15'000'000'000;
+  const auto found = summary_of(made.search());
+  EXPECT_EQ(choice(found), 1U);  // p99 needs log(0.05 / 3) / log(0.99) = 407 frames
+  EXPECT_LT(made.machine.clock, 30'000'000'000);
+}
+
 // ---- Against an exhaustive search ---------------------------------------------------------------
 
 /// Candidates of a drawn pipeline, measured in virtual time with 1 % noise per trial, and predicted

@@ -373,10 +373,30 @@ class settings_search {
     made.how.trials = confirming_trials;
     made.how.margin = margin_;
     made.how.tail = tail();
+    const auto trials = static_cast<double>(confirming_trials);
+    const std::int64_t needed = frames_to_confirm(made.candidates.size());
     const double left = std::max(0.0, limit() - elapsed());
-    made.frames =
-        frames_for(left, static_cast<double>(confirming_trials), made.candidates, most_frames_);
+    made.frames = frames_for(left, trials, made.candidates, std::max(needed, most_frames_));
+    if (made.frames < needed) {  // an answer is worth exceeding the limit, by as long at most
+      made.frames = std::max(made.frames, frames_for(limit(), trials, made.candidates, needed));
+    }
     return made;
+  }
+
+  /// Returns the frames of a trial with which the confirmation can show the objective and the
+  /// limits of percentiles.
+  std::int64_t frames_to_confirm(std::size_t configurations) const {
+    const auto p = percentile_of(goal_.objective);
+    double needed = p ? static_cast<double>(samples_needed(*p)) : 0;
+    const double outside = std::min(outside_95, 0.05 / static_cast<double>(configurations));
+    for (const search_limit& each : goal_.limits) {
+      auto limited = percentile_of(each.metric);
+      if (each.metric == search_metric::late) limited = 1 - each.limit;
+      if (limited) needed = std::max(needed, std::log(outside) / std::log(*limited));
+    }
+    constexpr double spare = 1.5;  // frames that are late together tell less
+    return static_cast<std::int64_t>(
+        std::ceil(spare * needed / static_cast<double>(confirming_trials)));
   }
 
   /// Returns the percentile to compare beside p50: the objective's, else that of a limit.
