@@ -3,9 +3,9 @@
 
 For each pipeline, both have the same seconds, the same space and start from the file's settings.
 Each trial of TPE is one `graphline run`. Both winners are then measured afresh, in one experiment,
-with the winner of TPE as the baseline. Prints a line for each pipeline, then how often the search is
-not conclusively worse, and how often it is conclusively better. Needs Optuna (pip install optuna)
-and an idle machine.
+with the winner of TPE as the baseline. Prints a line for each pipeline, then how often the search
+is not conclusively worse, and how often it is conclusively better. Needs Optuna (pip install
+optuna) and an idle machine.
 
 usage: search_against_optuna.py GRAPHLINE PIPELINE.yaml... [--seconds N] [--trials N] [--frames N]
                                 [--maximize-throughput] [--seed N]

@@ -130,8 +130,9 @@ class search(Case):
 
     def test_ctrl_c_reports_the_best_so_far_as_not_confirmed(self):
         path = self.folder / "r.json"
-        process = self.start(*self.words(*OVER, "--time-limit", "60s", "--json", path))
-        time.sleep(6)
+        process = self.start(*self.words(*OVER, "--time-limit", "300s", "--frames", 300,
+                                         "--json", path))
+        time.sleep(6)  # a trial takes at least 0.6 s
         out, err = self.interrupt(process)
         out = " ".join(out.split())
         self.assertIn("INTERRUPTED", out + err)

@@ -14,7 +14,9 @@ namespace {
 class search_view {
  public:
   explicit search_view(const experiment_view& of)
-      : search_(*of.record.search), summary_(summarize_search(of.record, of.summary)) {}
+      : search_(*of.record.search),
+        interrupted_(of.record.interrupted),
+        summary_(summarize_search(of.record, of.summary)) {}
 
   std::string heading() const {
     const bool maximizes = search_.objective == search_metric::throughput;
@@ -149,9 +151,9 @@ class search_view {
 
   void add_findings(std::vector<finding>& to) const {
     if (!summary_.chosen) {
-      const auto* const key = summary_.confirmed.empty() ? "search_unconfirmed"
-                              : judged()                 ? "search_infeasible"
-                                                         : "search_of_few_frames";
+      const auto* const key = judged()       ? "search_infeasible"
+                              : interrupted_ ? "search_unconfirmed"
+                                             : "search_of_few_frames";
       to.push_back(finding{key, finding_severity::warning}
                        .with("nearest", name_of(summary_.nearest))
                        .with("lacks", lacks()));
@@ -224,6 +226,7 @@ class search_view {
   }
 
   const search_record& search_;
+  bool interrupted_;
   search_summary summary_;
 };
 
