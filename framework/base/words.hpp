@@ -28,8 +28,9 @@ enum class graph_mode { off, stage, frame };
 /// How stages are measured; `traits_of` describes the times.
 enum class timing_method { none, host, sync, callback, event, layers };
 
-/// When frames are due: as soon as a slot is free, at a constant rate, or as a Poisson process.
-enum class arrival { closed, constant, poisson };
+/// When frames are due: as soon as a slot is free, at a constant rate, as a Poisson process, or at
+/// the times of a file.
+enum class arrival { closed, constant, poisson, trace };
 
 /// What happens to a frame that arrives at a full queue. `block`: it waits outside the queue.
 /// `drop_oldest`: it replaces the oldest frame in the queue. `drop_newest`: it is dropped.
@@ -72,8 +73,10 @@ inline constexpr word<timing_method> timing_method_words[] = {
     {"none", timing_method::none},   {"host", timing_method::host},
     {"sync", timing_method::sync},   {"callback", timing_method::callback},
     {"event", timing_method::event}, {"layers", timing_method::layers}};
-inline constexpr word<arrival> arrival_words[] = {
-    {"closed", arrival::closed}, {"constant", arrival::constant}, {"poisson", arrival::poisson}};
+inline constexpr word<arrival> arrival_words[] = {{"closed", arrival::closed},
+                                                  {"constant", arrival::constant},
+                                                  {"poisson", arrival::poisson},
+                                                  {"trace", arrival::trace}};
 inline constexpr word<queue_policy> queue_policy_words[] = {
     {"block", queue_policy::block},
     {"drop_oldest", queue_policy::drop_oldest},

@@ -18,6 +18,7 @@ std::set<std::string> data_files(const plan& p) {
   for (const planned_tensor& tensor : p.tensors) {
     if (!tensor.file.empty()) paths.insert(tensor.file);
   }
+  if (p.arrivals != nullptr) paths.insert(*p.run.arrival_file);
   for (const planned_stage& stage : p.stages) {
     if (!stage.kind->origin.empty()) paths.insert(stage.kind->origin);
     for (const parameter& of : stage.kind->parameters) {

@@ -274,7 +274,8 @@ std::vector<experiment_unit> configuration_units(const experiment_spec& spec,
 }
 
 /// Returns keys and values as text.
-std::vector<std::pair<std::string, std::string>> assignment_texts(const std::vector<assignment>& list) {
+std::vector<std::pair<std::string, std::string>> assignment_texts(
+    const std::vector<assignment>& list) {
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const assignment& a : list) {
     pairs.emplace_back(printable(a.key.text), printable(a.value.in_one_line()));

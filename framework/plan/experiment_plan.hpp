@@ -42,8 +42,8 @@ struct experiment_plan {
 experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& registry,
                                 const plan_target& target, diagnostics& out);
 
-/// Returns the files and folders that a plan's stages and inputs read: plug-ins, and paths in
-/// parameters.
+/// Returns the files and folders that a plan reads: plug-ins, inputs, paths in parameters and due
+/// times.
 std::set<std::string> data_files(const plan& p);
 
 std::set<std::string> data_files(const experiment_plan& planned);

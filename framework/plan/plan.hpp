@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
 #include "framework/plan/schedules/schedule.hpp"
+#include "framework/spec/arrival_trace.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 #include "framework/stage/policy.hpp"
 #include "framework/stage/stage.hpp"
@@ -135,6 +137,7 @@ struct plan {
   /// Path and checksum of each file that the plan reads; empty unless computed.
   std::vector<std::pair<std::string, std::string>> files = {};
   settings run;
+  std::shared_ptr<const arrival_trace> arrivals = {};  ///< of `arrival: trace`, else null
   std::vector<planned_tensor> tensors;
   std::vector<planned_stage> stages;  ///< in an order that satisfies every edge
   std::vector<planned_stream> streams;
@@ -152,6 +155,12 @@ inline bool has_window(const plan& p) noexcept {
 /// Returns true if the stage counts in the window.
 inline bool in_window(const planned_stage& stage) noexcept {
   return stage.on == side::device && !stage.kind->moves;
+}
+
+/// Returns how many of these frames arrive: with a trace, at most those that it makes due.
+inline std::int64_t frames_that_arrive(const plan& p, std::int64_t frames) noexcept {
+  if (p.arrivals == nullptr) return frames;
+  return std::min(frames, p.run.burst * static_cast<std::int64_t>(p.arrivals->due.size()));
 }
 
 /// Returns why only a device with `device_properties::selects` can run the plan; empty if others

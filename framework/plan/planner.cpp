@@ -6,6 +6,7 @@
 #include <set>
 
 #include "framework/base/random.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/plan/draft.hpp"
 
 namespace graphline::planning {
@@ -250,6 +251,35 @@ plan assemble(draft& d) {
 }  // namespace graphline::planning
 
 namespace graphline {
+namespace {
+
+/// Returns the place of a setting, or of the section.
+const place& place_of(const settings_places& places, const char* key) {
+  const auto given = places.each.find(key);
+  return given == places.each.end() ? places.section : given->second;
+}
+
+/// Reads the arrivals of a trace, and limits the frames to these.
+void read_arrivals(plan& p, const settings_places& places, diagnostics& out) {
+  if (p.run.arrival != arrival::trace || !p.run.arrival_file) return;
+  p.arrivals = read_arrival_trace(*p.run.arrival_file, place_of(places, "arrival_file"), out);
+  if (p.arrivals == nullptr) return;
+  if (p.run.rate && p.arrivals->mean_gap == 0) {
+    out.error(place_of(places, "rate"),
+              fmt::format("rate: {} cannot scale the times in {}, which are all the same; omit the "
+                          "rate",
+                          *p.run.rate, quote(*p.run.arrival_file, 200)));
+  }
+  const std::int64_t frames = frames_that_arrive(p, p.run.frames);
+  if (frames < p.run.frames && places.each.contains("frames")) {
+    out.warning(place_of(places, "frames"),
+                fmt::format("frames: {} is more than arrive in {}; the run has {}", p.run.frames,
+                            quote(*p.run.arrival_file, 200), frames));
+  }
+  p.run.frames = frames;
+}
+
+}  // namespace
 
 plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
                diagnostics& out) {
@@ -282,6 +312,7 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
   p.source = spec.source;
   p.parameters = spec.parameters;
   p.run = spec.run;
+  read_arrivals(p, places, out);
   if (out.has_errors()) return p;
 
   p.policy = d.policy;
@@ -292,22 +323,18 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
   p.schedule = planning::make_schedule(p);
   planning::choose_forms(p, target.backend);
   planning::check_memory(d, p);
-  const auto place_of = [&places](const char* setting) {
-    const auto given = places.each.find(setting);
-    return given == places.each.end() ? places.section : given->second;
-  };
-  warn_of_polling({&p}, target.cpus, place_of("realtime"), out);
-  planning::warn_of_streams(p, place_of("streams"), out);
+  warn_of_polling({&p}, target.cpus, place_of(places, "realtime"), out);
+  planning::warn_of_streams(p, place_of(places, "streams"), out);
   const auto has_rows = [](const planned_stage& stage) { return stage.rows.has_value(); };
   if (p.run.batch_frames > 1 && std::ranges::none_of(p.stages, has_rows)) {
-    out.warning(place_of("batch_frames"),
+    out.warning(place_of(places, "batch_frames"),
                 fmt::format("batch_frames: {} makes a batch cost what one frame costs, because no "
                             "stage has 'rows', and so overstates the throughput; set 'rows' to the "
                             "count of a stage cpu.batch",
                             p.run.batch_frames));
   }
   if (const auto why = why_only_selecting(p); why && !target.selects) {
-    out.error(place_of("graphs"), *why);
+    out.error(place_of(places, "graphs"), *why);
   }
   return p;
 }

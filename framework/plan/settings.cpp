@@ -29,8 +29,9 @@ class settings_check {
         error({of.key},
               fmt::format("{} must be at least {}, found {}", of.key, *of.minimum, value));
       } else if constexpr (std::is_same_v<Held, std::optional<nanoseconds>>) {
-        if (value && *value <= 0) {
-          error({of.key}, fmt::format("{} must be longer than 0 ns", of.key));
+        if (value && static_cast<double>(*value) < of.minimum) {
+          error({of.key}, fmt::format("{} must {}", of.key,
+                                      *of.minimum > 0 ? "be longer than 0 ns" : "not be negative"));
         }
       }
     });
@@ -39,16 +40,30 @@ class settings_check {
   void check_load() {
     if (run_.arrival == arrival::closed) {
       check_without_schedule();
-    } else if (!run_.rate) {
+    } else if (run_.arrival == arrival::trace && !run_.arrival_file) {
+      error({"arrival_file", "arrival"},
+            "arrival: trace needs a file with the times at which frames are due; add it, such as "
+            "arrival_file: arrivals.csv");
+    } else if (run_.arrival != arrival::trace && !run_.rate) {
       error({"rate", "arrival"},
             fmt::format("arrival: {} needs to know how many frames are due in a second; add a "
                         "rate, such as rate: 30",
                         to_word(run_.arrival)));
-    } else if (!can_be_kept(*run_.rate)) {
+    } else if (run_.rate && !can_be_kept(*run_.rate)) {
       error({"rate"}, fmt::format("rate must be from 0.000001 to 1000000 frames a second, "
                                   "found {}",
                                   *run_.rate));
     }
+  }
+
+  void warn_of_arrival_file() {
+    const auto given = places_.each.find("arrival_file");
+    if (given == places_.each.end() || run_.arrival == arrival::closed) return;
+    if (run_.arrival == arrival::trace) return;
+    out_.warning(given->second,
+                 fmt::format("arrival_file changes nothing with arrival: {}; use arrival: trace, "
+                             "or leave out arrival_file",
+                             to_word(run_.arrival)));
   }
 
   void check_batches() {
@@ -141,9 +156,9 @@ class settings_check {
       const auto given = places_.each.find(of.key);
       if (given == places_.each.end()) return;
       out_.warning(given->second,
-                   fmt::format("{}: {} changes nothing with arrival: closed, where no frame waits "
-                               "for room; use arrival: constant or poisson with a rate, or leave "
-                               "out {}",
+                   fmt::format("{}: {} changes nothing with arrival: closed, where a frame is due "
+                               "as soon as there is room for it; use arrival: constant or poisson "
+                               "with a rate, or leave out {}",
                                of.key, written(run_.*member), of.key));
     });
   }
@@ -179,6 +194,7 @@ void check_settings(const settings& run, const settings_places& places, diagnost
   settings_check check(run, places, out);
   check.check_ranges();
   check.check_load();
+  check.warn_of_arrival_file();
   check.check_batches();
   check.check_serial();
   check.warn_of_overlap_settings();

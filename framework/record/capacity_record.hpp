@@ -17,7 +17,7 @@ namespace graphline {
 struct capacity_settings {
   double percentile = 0.95;  ///< 0 < percentile < 1
   nanoseconds bound = 0;     ///< frames that take longer, and dropped frames, are late
-  graphline::arrival arrival = graphline::arrival::constant;  ///< constant or poisson
+  graphline::arrival arrival = graphline::arrival::constant;  ///< not closed
   double within = 0.02;     ///< target width of the rate's interval, relative to the rate
   std::int64_t frames = 0;  ///< due in each run; 0 until decided
   std::uint64_t seed = 1;   ///< of arrival times

@@ -347,7 +347,9 @@ struct run_record {
   device_properties device;
   int cpu_cores = 0;  ///< available to CPU stages; 0: unknown
   std::vector<std::pair<std::string, std::string>> environment;  ///< versions, machine, date
-  memory_usage memory;          ///< of this pipeline; the peak includes preparation
+  memory_usage memory;  ///< of this pipeline; the peak includes preparation
+  /// CLOCK_MONOTONIC at the time from which all stamps count; empty in virtual time.
+  std::optional<nanoseconds> epoch = {};
   nanoseconds clock_error = 0;  ///< maximum error of device stamps, assuming even drift
   nanoseconds clock_drift = 0;  ///< of the device's clock during the run; corrected in the stamps
   nanoseconds processor_time = 0;  ///< CPU time of the process during the measured frames
@@ -387,6 +389,7 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("cpu_cores", of.cpu_cores);
   a.value("environment", of.environment);
   a.value("memory", of.memory);
+  a.value("epoch_ns", of.epoch, from_0);
   a.value("clock_error_ns", of.clock_error, any_time);
   a.value("clock_drift_ns", of.clock_drift, any_time);
   a.value("processor_time_ns", of.processor_time, any_time);

@@ -59,7 +59,11 @@ struct settings {
   // Load. A frame's latency and deadline count from the time at which it is due.
   graphline::arrival arrival = graphline::arrival::closed;
   std::optional<double> rate;  ///< mean number of frames due per second; not with `closed`
-  std::int64_t queue = 16;     ///< maximum number of due frames that wait to begin
+  std::optional<std::string> arrival_file;  ///< due times of `trace`
+  std::optional<nanoseconds> phase;         ///< added to all due times
+  std::optional<nanoseconds> jitter;        ///< most random time from due to release
+  std::int64_t burst = 1;                   ///< frames due at each arrival
+  std::int64_t queue = 16;                  ///< maximum number of due frames that wait to begin
   queue_policy when_full = queue_policy::block;
   std::int64_t batch_frames = 1;          ///< maximum number of frames that run together
   std::optional<nanoseconds> batch_wait;  ///< longest wait of a due frame for others to join

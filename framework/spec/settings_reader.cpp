@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <type_traits>
 #include <utility>
 
+#include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/spec/key_table.hpp"
 #include "framework/spec/node_reading.hpp"
@@ -20,17 +22,24 @@ const std::vector<setting<settings>>& all_settings() {
     each_setting([&]<class Held>(Held settings::*member, const setting_entry& of) {
       // For an optional member, `setting_of` needs the key's type.
       constexpr bool rate = std::is_same_v<Held, std::optional<double>>;
-      list.push_back(
-          setting_of(member, {.name = of.key,
-                              .type = rate ? parameter_type::number : parameter_type::duration,
-                              .help = of.help,
-                              .unit = rate ? "frames a second" : "",
-                              .minimum = of.minimum,
-                              .maximum = of.maximum}));
+      constexpr bool file = std::is_same_v<Held, std::optional<std::string>>;
+      list.push_back(setting_of(member, {.name = of.key,
+                                         .type = rate   ? parameter_type::number
+                                                 : file ? parameter_type::path
+                                                        : parameter_type::duration,
+                                         .help = of.help,
+                                         .unit = rate ? "frames a second" : "",
+                                         .minimum = of.minimum,
+                                         .maximum = of.maximum}));
     });
     return list;
   }();
   return table;
+}
+
+/// Returns the folder of the file that gives a value.
+std::string folder_of(const place& at) {
+  return at.source ? graphline::folder_of(at.source->name()) : ".";
 }
 
 }  // namespace
@@ -55,7 +64,7 @@ void read_setting(settings& run, const std::string& key, const node& value, diag
   if (found == all_settings().end()) {
     out.error(value.where(), fmt::format("unknown setting {}{}", quote(key),
                                          suggestion(key, setting_keys(), setting_keys().size())));
-  } else if (const auto read = read_value(found->key, value, "", out)) {
+  } else if (const auto read = read_value(found->key, value, folder_of(value.where()), out)) {
     found->store(run, *read);
   }
 }

@@ -18,7 +18,8 @@ const std::vector<parameter>& run_keys();
 const std::vector<std::string>& setting_keys();
 bool is_setting(const std::string& key);
 
-/// Sets one setting. An invalid key or value is reported and changes nothing.
+/// Sets one setting. An invalid key or value is reported and changes nothing. A relative path is
+/// joined to the folder of the file that gives the value.
 void read_setting(settings& run, const std::string& key, const node& value, diagnostics& out);
 
 /// Same as above, and records the place or the failure in `places`.

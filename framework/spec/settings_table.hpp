@@ -23,10 +23,12 @@ struct setting_entry {
   const char* option_letter = "";  ///< short option, such as "-n,"
   bool of_overlap = false;         ///< no effect without workers; results then omit it
   bool omit_default = false;       ///< results omit the default
+  bool (*has_effect)(const settings&) = nullptr;  ///< results omit it if false; null: always true
 };
 
 /// Calls `take(member, entry)` for each setting of a run. All readers and writers use this list.
-/// Optional durations are in nanoseconds; optional numbers are frame rates.
+/// Optional durations are in nanoseconds; optional numbers are frame rates; optional texts are
+/// paths.
 template <class Take>
 void each_setting(Take take) {
   take(&settings::strategy,
@@ -105,13 +107,32 @@ void each_setting(Take take) {
         "A frame that takes longer than this has missed its deadline.", 1, std::nullopt, "TIME"});
   take(&settings::arrival,
        {"arrival", "When frames are due: each when there is room for it, or on a schedule",
-        "When frames are due: each as soon as there is room for it, at a constant rate, or at "
-        "random moments of a Poisson process."});
+        "When frames are due: each as soon as there is room for it, at a constant rate, at random "
+        "moments of a Poisson process, or at the times in 'arrival_file'."});
   take(&settings::rate,
        {"rate", "Frames due in a second, where they arrive on a schedule",
-        "Frames due in a second, on average; required unless 'arrival' is closed, and not allowed "
-        "then.",
+        "Frames due in a second, on average; required with constant and poisson arrivals, not "
+        "allowed with closed arrival. Scales the times of a trace.",
         lowest_rate, highest_rate, "R", true});
+  take(&settings::arrival_file,
+       {"arrival_file", "Times at which frames are due, for --arrival trace",
+        "File with the due times for 'arrival: trace', one on each line, in seconds from the start "
+        "of the load. A first line due_ns, due_us, due_ms or due_s names another unit.",
+        std::nullopt, std::nullopt, "FILE", true, "", false, false,
+        [](const settings& run) { return run.arrival == arrival::trace; }});
+  take(&settings::phase,
+       {"phase", "Delay of all due times, such as 5ms",
+        "Delay of all due times after the start of the load; not with closed arrival.", 0, 3.6e12,
+        "TIME", true});
+  take(&settings::jitter,
+       {"jitter", "Longest random delay of a frame's release after it is due, such as 1ms",
+        "Release jitter: each frame can begin a random time after it is due, uniform from 0 to "
+        "this. Latency and deadline still count from the due time. Not with closed arrival.",
+        0, 3.6e12, "TIME", true});
+  take(&settings::burst,
+       {"burst", "Frames due at each arrival",
+        "Frames due at each arrival; 'rate' counts frames. Not with closed arrival.", 1, 65536, "N",
+        true, "", false, false, [](const settings& run) { return run.burst > 1; }});
   take(&settings::queue,
        {"queue", "Frames on a schedule that are due and wait to begin, at most",
         "Maximum number of due frames that wait to begin; not with closed arrival.", 1, 1'000'000,
@@ -143,7 +164,8 @@ template <class Member>
 bool applies(Member settings::*member, const setting_entry& of, const settings& run) {
   return (!of.on_schedule || run.arrival != arrival::closed) &&
          (!of.of_overlap || has_workers(run)) &&
-         (!of.omit_default || run.*member != settings{}.*member);
+         (!of.omit_default || run.*member != settings{}.*member) &&
+         (of.has_effect == nullptr || of.has_effect(run));
 }
 
 /// Returns a setting's value as written in a file: "overlap", "on", "16"; empty if unset.
@@ -161,6 +183,8 @@ std::string written(const T& value) {
     return value;
   } else if constexpr (std::is_same_v<T, stream_choice>) {
     return value.at_most > 0 ? fmt::to_string(value.at_most) : std::string(to_word(value.rule));
+  } else if constexpr (std::is_same_v<T, std::optional<std::string>>) {
+    return value.value_or("");
   } else {
     return fmt::to_string(value);
   }

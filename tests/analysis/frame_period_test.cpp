@@ -7,6 +7,7 @@
 #include <string>
 
 #include "framework/analysis/run/summary.hpp"
+#include "tests/analysis/simulated_queue.hpp"
 #include "tests/analysis/time_units.hpp"
 #include "tests/analysis/virtual_records.hpp"
 
@@ -14,6 +15,7 @@ namespace graphline {
 namespace {
 
 using samples::ms;
+using samples::simulated_queue;
 
 /// A frame is due every 10 ms and takes 2.9 ms.
 run_record kept_schedule(int frames) {
@@ -50,6 +52,28 @@ TEST(frame_period, is_the_arrival_interval_if_the_pipeline_keeps_up) {
   for (const int frames : {5, 10, 60}) {
     EXPECT_DOUBLE_EQ(*frame_period(kept_schedule(frames)), 10.0 * ms) << frames;
   }
+}
+
+TEST(frame_period, is_the_mean_arrival_interval_of_bursts_that_the_pipeline_completes) {
+  const simulated_queue bursts{.mean_service = 5 * ms, .burst = 5};
+  // An arrival of five frames in 50 ms, whichever part of the last burst belongs to the run.
+  for (const std::int64_t frames : {45, 50}) {
+    const auto record = bursts.run(100, frames, 1);
+    EXPECT_DOUBLE_EQ(*frame_period(record), 10 * ms) << frames;
+    EXPECT_DOUBLE_EQ(*offered_rate(record), 100) << frames;
+  }
+  const auto at_once = simulated_queue{.mean_service = 5 * ms, .burst = 9}.run(100, 9, 1);
+  EXPECT_DOUBLE_EQ(*frame_period(at_once), 5 * ms);
+  EXPECT_FALSE(offered_rate(at_once));
+}
+
+TEST(frame_period, is_that_of_a_trace_without_a_rate) {
+  auto record = simulated_queue{.mean_service = 5 * ms}.run(100, 20, 1);
+  record.run.arrival = arrival::trace;
+  record.run.rate.reset();
+  EXPECT_DOUBLE_EQ(*frame_period(record), 10 * ms);
+  // To the time at which the next frame would be due.
+  EXPECT_EQ(running_time(record), 200'000'000);
 }
 
 TEST(frame_period, is_empty_for_fewer_than_five_scheduled_frames) {

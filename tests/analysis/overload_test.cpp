@@ -156,6 +156,26 @@ TEST(overload, is_not_found_in_queues_that_are_busy_but_stationary) {
   EXPECT_LE(found_in(0.95, true, 400, 400), 3);
 }
 
+TEST(overload, is_not_found_in_bursts_that_the_pipeline_completes) {
+  for (const std::int64_t burst : {4, 10, 30}) {
+    for (const double load : {0.3, 0.8, 0.97}) {
+      for (const int frames : {45, 100, 400, 401, 437}) {
+        simulated_queue queue{.mean_service = 5 * ms, .burst = burst};
+        EXPECT_FALSE(overload_of(queue.run(load * 200, frames, 1)))
+            << burst << ' ' << load << ' ' << frames;
+        EXPECT_EQ(overload_of(queue.run(2 * 200, 10 * frames, 1)).has_value(), true)
+            << burst << ' ' << frames;
+      }
+    }
+    int found = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+      simulated_queue queue{.arrival = arrival::poisson, .mean_service = 5 * ms, .burst = burst};
+      found += overload_of(queue.run(0.5 * 200, 400, seed)).has_value();
+    }
+    EXPECT_LE(found, 6) << burst;
+  }
+}
+
 TEST(overload, is_found_in_queues_with_random_arrivals) {
   EXPECT_GE(found_in(1.25, false, 400, 400), 92);
   EXPECT_GE(found_in(1.25, true, 2000, 200), 95);

@@ -19,6 +19,34 @@ TEST(reference_queue, agrees_with_erlangs_formula) {
   }
 }
 
+TEST(reference_queue, agrees_with_erlangs_formula_for_bursts) {
+  for (const int burst : {2, 5}) {
+    for (const double bound : {6.5, 12.0, 30.0}) {
+      for (const double p : {0.5, 0.9, 0.99}) {
+        const double rate = samples::md1_capacity(1, p, bound, burst) / 1e9;
+        if (rate < 1e-6) continue;
+        const reference_queue queue{1, burst};
+        EXPECT_NEAR(queue.late_share(rate, bound - 1), 1 - p, 1e-6) << burst << ' ' << bound;
+        EXPECT_NEAR(queue.limit_for(rate, 1 - p), bound - 1, 1e-3) << burst << ' ' << bound;
+      }
+    }
+  }
+}
+
+TEST(reference_queue, agrees_with_a_long_run_of_large_bursts) {
+  constexpr double rate = 0.7;
+  const reference_queue queue{1, 200};
+  const auto record = samples::simulated_queue{.arrival = arrival::poisson, .burst = 200}.run(
+      rate * 1e3, 4'000'000, 1);  // a service of 1 ms
+  for (const double limit : {50.0, 150.0, 600.0}) {
+    double late = 0;
+    for (const auto& frame : record.frames) {
+      late += static_cast<double>(frame.begin - frame.due) > limit * 1e6 ? 1 : 0;
+    }
+    EXPECT_NEAR(queue.late_share(rate, limit), late / 4e6, 0.01) << limit;
+  }
+}
+
 TEST(reference_queue, has_only_late_frames_under_overload) {
   EXPECT_EQ(reference_queue{2}.late_share(0.5, 10), 1);
   EXPECT_LT(reference_queue{2}.late_share(0.49, 1000), 1e-6);

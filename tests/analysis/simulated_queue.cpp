@@ -21,6 +21,7 @@ double normal(std::mt19937_64& generator) {
 
 /// P(wait <= t) in M/D/1 with service time 1 and load `rho`.
 double md1_waits_at_most(double t, double rho) {
+  if (t < 0) return 0;
   double sum = 0;
   for (int j = 0; j <= static_cast<int>(t); ++j) {
     const double x = rho * (t - j);
@@ -48,12 +49,13 @@ run_record simulated_queue::run(std::optional<double> rate, std::int64_t frames,
   record.run.rate = rate;
   record.run.frames = frames;
   record.run.batch_frames = batch_frames;
+  record.run.burst = burst;
   if (batch_wait > 0) record.run.batch_wait = std::llround(batch_wait);
   std::vector<double> due = {0};
   for (std::int64_t i = 1; i < frames; ++i) {
-    const double gap = !rate                                    ? 0
-                       : arrival == graphline::arrival::poisson ? exponential(arrivals, 1e9 / *rate)
-                                                                : 1e9 / *rate;
+    const double mean = rate && i % burst == 0 ? static_cast<double>(burst) * 1e9 / *rate : 0;
+    const bool random_gap = mean > 0 && arrival == graphline::arrival::poisson;
+    const double gap = random_gap ? exponential(arrivals, mean) : mean;
     due.push_back(due.back() + gap);
   }
   double free = 0;
@@ -84,12 +86,16 @@ double mm1_capacity(double mean_service, double p, double bound) {
   return 1e9 / mean_service + std::log(1 - p) * 1e9 / bound;
 }
 
-double md1_capacity(double service, double p, double bound) {
+double md1_capacity(double service, double p, double bound, int burst) {
   double low = 0;
   double high = 1;
   for (int i = 0; i < 60; ++i) {
     const double rho = (low + high) / 2;
-    (md1_waits_at_most(bound / service - 1, rho) >= p ? low : high) = rho;
+    double in_time = 0;  // a frame waits for earlier arrivals and for `ahead` frames of its own
+    for (int ahead = 0; ahead < burst; ++ahead) {
+      in_time += md1_waits_at_most((bound / service - 1 - ahead) / burst, rho) / burst;
+    }
+    (in_time >= p ? low : high) = rho;
   }
   return low * 1e9 / service;
 }

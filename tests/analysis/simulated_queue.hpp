@@ -24,6 +24,7 @@ struct simulated_queue {
   double more = 0;        ///< service time of each further frame of a batch, in ns
   /// Fraction of runs in which the machine stands still once, for twenty to sixty services.
   double stalls = 0;
+  std::int64_t burst = 1;  ///< frames due at each arrival
 
   /// Simulates a run of `frames` frames, due at `rate` per second or, without it, all at once.
   run_record run(std::optional<double> rate, std::int64_t frames, std::uint64_t seed) const;
@@ -33,8 +34,9 @@ struct simulated_queue {
 /// queue is `bound` ns. The sojourn time is exponential with rate mu - lambda.
 double mm1_capacity(double mean_service, double p, double bound);
 
-/// Returns the same rate for M/D/1, by bisection of Erlang's formula for the waiting time (Tijms,
-/// "A First Course in Stochastic Models", 2003, section 9.2.4).
-double md1_capacity(double service, double p, double bound);
+/// Returns the same rate for M/D/1, whose arrivals bring `burst` frames each, by bisection of
+/// Erlang's formula for the waiting time (Tijms, "A First Course in Stochastic Models", 2003,
+/// section 9.2.4).
+double md1_capacity(double service, double p, double bound, int burst = 1);
 
 }  // namespace graphline::samples

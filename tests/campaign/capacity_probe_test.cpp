@@ -122,6 +122,7 @@ TEST(overdue_frames, are_those_due_before_the_bound_and_not_done) {
   EXPECT_EQ(overdue_frames(how, 1000, 90, 110'000'000, 60), 30);
   how.arrival = arrival::poisson;
   EXPECT_EQ(overdue_frames(how, 1000, 1000, 110'000'000, 0), 70);
+  EXPECT_EQ(overdue_frames(how, 1000, 1000, 110'000'000, 0, 4), 40);  // 3 sqrt(4 * 100) fewer
 }
 
 TEST(enough_late, are_more_than_the_percentile_allows_in_the_whole_run) {

@@ -94,6 +94,17 @@ TEST(capacity_search, interval_holds_what_queueing_theory_says_of_random_arrival
   }
 }
 
+TEST(capacity_search, interval_holds_what_queueing_theory_says_of_random_bursts) {
+  const simulated_queue queue{.arrival = arrival::poisson, .mean_service = 5e6, .burst = 4};
+  for (const double bound : {35e6, 120e6}) {
+    const double truth = samples::md1_capacity(5e6, 0.95, bound, 4);
+    const auto how = settings_for(queue, static_cast<nanoseconds>(bound), 0);
+    const auto found = search_often(queue, how, truth);
+    EXPECT_GE(found.holding, nearly_all) << bound;
+    EXPECT_NEAR(found.median_point(), 1, 0.01) << bound;
+  }
+}
+
 TEST(capacity_search, interval_holds_the_truth_of_a_queue_unlike_the_reference) {
   const simulated_queue queue{.arrival = arrival::poisson, .mean_service = 5e6, .random = true};
   const double truth = samples::mm1_capacity(5e6, 0.95, 40e6);

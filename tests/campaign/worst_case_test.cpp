@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -148,7 +149,24 @@ TEST(worst_case, needs_frames_that_do_not_overlap) {
       ThrowsMessage<input_error>(HasSubstr("so frames can overlap")));
   wanted.planned.run.arrival = arrival::constant;
   wanted.planned.run.rate = 100;
-  EXPECT_EQ(bound_of(wanted, source, {{"0", 1}}).period, 10'000'000);
+  const worst_case constant = bound_of(wanted, source, {{"0", 1}});
+  EXPECT_EQ(constant.period, 10'000'000);
+  wanted.planned.run.jitter = 300'000;
+  EXPECT_EQ(bound_of(wanted, source, {{"0", 1}}).bound, constant.bound + 300'000);
+  wanted.planned.run.burst = 2;
+  EXPECT_THAT(
+      [&] {
+        bound_of(wanted, source, {{"0", 1}});
+      },
+      ThrowsMessage<input_error>(HasSubstr("2 frames are due at once, so frames can overlap")));
+  wanted.planned.run.burst = 1;
+  wanted.planned.run.arrival = arrival::trace;
+  wanted.planned.arrivals = std::make_shared<const arrival_trace>(trace_of({0, 10'000'000}));
+  EXPECT_THAT(
+      [&] {
+        bound_of(wanted, source, {{"0", 1}});
+      },
+      ThrowsMessage<input_error>(HasSubstr("arrivals follow a trace, so frames can overlap")));
   wanted.planned.run.arrival = arrival::poisson;
   EXPECT_THAT(
       [&] {

@@ -32,6 +32,11 @@ TEST(settings, are_fine_where_they_make_sense_together) {
       [](settings& run) { run.strategy = strategy::serial; },
       [](settings& run) { run.timing = timing_method::sync; },
       [](settings& run) { run.arrival = arrival::poisson, run.rate = 29.97; },
+      [](settings& run) { run.arrival = arrival::trace, run.arrival_file = "a.csv"; },
+      [](settings& run) {
+        run.arrival = arrival::trace, run.arrival_file = "a.csv", run.rate = 30;
+        run.phase = 0, run.jitter = 0, run.burst = 4;
+      },
       [](settings& run) { run.graphs = graph_mode::frame, run.timing = timing_method::none; },
       [](settings& run) { run.graphs = graph_mode::frame, run.timing = timing_method::event; },
       [](settings& run) { run.graphs = graph_mode::frame, run.timing = timing_method::layers; }};
@@ -58,6 +63,8 @@ TEST(settings, are_refused_with_a_remedy_where_they_make_no_sense_together) {
        "error: strategy: serial makes no sense with graphs: frame", "use strategy: async"},
       {[](settings& run) { run.arrival = arrival::poisson; },
        "error: arrival: poisson needs to know", "such as rate: 30"},
+      {[](settings& run) { run.arrival = arrival::trace, run.rate = 30; },
+       "error: arrival: trace needs a file with the times", "such as arrival_file: arrivals.csv"},
       {[](settings& run) { run.rate = 29.97; },
        "error: rate: 29.97 makes no sense with arrival: closed", "constant or poisson"},
       {[](settings& run) { run.batch_frames = 4; },
@@ -103,12 +110,16 @@ TEST(settings, refuse_numbers_out_of_range) {
               run.in_flight = run.frames = run.queue = 0;
               run.warmup = run.threads = -1;
               run.deadline = 0;
+              run.phase = -1;
+              run.burst = 0;
             }),
             "error: in_flight must be at least 1, found 0\n"
             "error: frames must be at least 1, found 0\n"
             "error: warmup must be at least 0, found -1\n"
             "error: threads must be at least 0, found -1\n"
             "error: deadline must be longer than 0 ns\n"
+            "error: phase must not be negative\n"
+            "error: burst must be at least 1, found 0\n"
             "error: queue must be at least 1, found 0");
 }
 
@@ -145,6 +156,23 @@ TEST(settings, warn_where_a_queue_was_written_that_no_frame_can_wait_in) {
   EXPECT_THAT(text, HasSubstr("--when-full block: warning: when_full: block changes"));
   EXPECT_EQ(said([](settings& run) { run.arrival = arrival::constant, run.rate = 30; }, places),
             "");
+}
+
+TEST(settings, warn_of_a_file_of_arrivals_that_no_frame_follows) {
+  settings_places places;
+  places.each["arrival_file"] = in_file(3);
+  const auto with = [&](arrival how) {
+    return said([&](settings& run) { run.arrival = how, run.rate = 30, run.arrival_file = "a"; },
+                places);
+  };
+  EXPECT_THAT(
+      with(arrival::constant),
+      StartsWith("p.yaml:3:1: warning: arrival_file changes nothing with arrival: constant; "
+                 "use arrival: trace, or leave out arrival_file"));
+  EXPECT_EQ(with(arrival::trace), "");
+  const std::string closed = said([](settings& run) { run.arrival_file = "a"; }, places);
+  EXPECT_THAT(closed, StartsWith("p.yaml:3:1: warning: arrival_file: a changes nothing with "
+                                 "arrival: closed"));
 }
 
 TEST(settings, warn_where_workers_were_written_that_run_no_stage) {

@@ -106,6 +106,7 @@ TEST(run_record, takes_memory_for_the_frames_that_ran_and_not_for_all_that_were_
       auto spec = pipeline_of({make_stage("a", "cpu_mix", {}), make_stage("b", "device_mix", {})});
       spec.run.strategy = how;
       spec.run.arrival = arriving;
+      if (arriving == arrival::trace) continue;  // has as many frames as its file
       if (arriving != arrival::closed) spec.run.rate = 50'000;
       spec.run.frames = 100'000'000;
       spec.run.max_time = 20'000'000;
@@ -122,7 +123,11 @@ TEST(run_record, takes_memory_for_the_frames_that_ran_and_not_for_all_that_were_
 TEST(frame_schedule, holds_no_frame_that_is_yet_to_come) {
   for (const auto how : {arrival::constant, arrival::poisson}) {
     const long before = counted_new::bytes;
-    frame_schedule schedule(arrival_times(how, 1e6, 100'000'000, 1), 8, queue_policy::block);
+    settings run;
+    run.arrival = how;
+    run.rate = 1e6;
+    run.frames = 100'000'000;
+    frame_schedule schedule(arrival_times(run, 1), 8, queue_policy::block);
     for (std::int64_t i = 0; i < 1000; ++i) {
       const auto due = schedule.next(0);
       ASSERT_TRUE(due);

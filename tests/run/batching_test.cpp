@@ -51,8 +51,8 @@ run_record run_in_virtual_time(const settings& how, const service& takes, std::u
   const virtual_world world{clock, 1,
                             [&](std::size_t, const frame_position& f) { return takes(f.count); }};
   Executor<virtual_host> executor(pipeline, world);
-  frame_schedule due(arrival_times(how.arrival, *how.rate, how.frames, seed), how.queue,
-                     how.when_full, {how.batch_frames, how.batch_wait.value_or(0)});
+  frame_schedule due(arrival_times(how, seed), how.queue, how.when_full,
+                     {how.batch_frames, how.batch_wait.value_or(0)});
   phase all;
   all.frames = how.frames;
   all.into = &kept;
@@ -81,9 +81,8 @@ void agrees_with_a_queue_that_watches_the_clock() {
     const service takes{static_cast<nanoseconds>(generator() % 200),
                         static_cast<nanoseconds>(1 + generator() % 60)};
     std::vector<nanoseconds> arrivals;
-    for (auto next = arrival_times(how.arrival, *how.rate, how.frames, round);
-         const auto at = next();) {
-      arrivals.push_back(*at);
+    for (auto next = arrival_times(how, round); const auto at = next();) {
+      arrivals.push_back(at->due);
     }
     course work;
     work.work = [&](std::size_t, std::size_t count) {

@@ -183,6 +183,15 @@ TEST(a_feed, refuses_frames_of_other_types_and_plans_without_an_open_load) {
   EXPECT_THROW(fed.feed.submit({{&other, {shape{1}, dtype::float32}}}), std::logic_error);
   host_session closed(chain());
   EXPECT_THROW(closed.run({.feed = &fed.feed}), input_error);
+  const std::function<void(settings&)> of_schedules[] = {
+      [](settings& run) { run.phase = 1; }, [](settings& run) { run.jitter = 1; },
+      [](settings& run) { run.burst = 2; }, [](settings& run) { run.arrival = arrival::trace; }};
+  for (const auto& change : of_schedules) {
+    settings run = fed.s->planned().run;
+    fed.feed.open(run);
+    change(run);
+    EXPECT_THROW(fed.feed.open(run), input_error);
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <random>
@@ -18,17 +19,32 @@ namespace {
 
 using namespace testing_load;
 
-arrival_source source_of(const std::vector<nanoseconds>& arrivals) {
-  return [arrivals, told = std::size_t{0}]() mutable -> std::optional<nanoseconds> {
-    if (told == arrivals.size()) return std::nullopt;
-    return arrivals[told++];
+/// When a frame is due that is released then.
+using due_function = std::function<nanoseconds(nanoseconds release)>;
+
+nanoseconds at_once(nanoseconds release) {
+  return release;
+}
+
+/// Ascends with the release, and ever earlier than it.
+nanoseconds long_before(nanoseconds release) {
+  return release / 2;
+}
+
+arrival_source source_of(const std::vector<nanoseconds>& releases,
+                         const due_function& due = at_once) {
+  return [releases, due, told = std::size_t{0}]() mutable -> std::optional<frame_arrival> {
+    if (told == releases.size()) return std::nullopt;
+    const nanoseconds release = releases[told++];
+    return frame_arrival{due(release), release};
   };
 }
 
 /// The same through a schedule that is only asked when frames can begin.
-load_outcome through_schedule(const std::vector<nanoseconds>& arrivals, std::int64_t room,
-                              queue_policy when_full, frame_batching batching, const course& of) {
-  frame_schedule schedule(source_of(arrivals), room, when_full, batching);
+load_outcome through_schedule(const std::vector<nanoseconds>& releases, std::int64_t room,
+                              queue_policy when_full, frame_batching batching, const course& of,
+                              const due_function& due) {
+  frame_schedule schedule(source_of(releases, due), room, when_full, batching);
   load_outcome result;
   nanoseconds free = 0;
   nanoseconds now = 0;
@@ -85,10 +101,16 @@ TEST(frame_schedule, does_what_a_queue_that_watches_the_clock_does) {
     const auto room = batching.up_to + static_cast<std::int64_t>(generator() % 4);
     const auto policy = static_cast<queue_policy>(round % 3);
     const drawn_load load(generator);
-    const auto expected =
-        watched_queue(static_cast<std::size_t>(room), policy, batching, load.worked_on)
-            .run(load.arrivals);
-    const auto found = through_schedule(load.arrivals, room, policy, batching, load.worked_on);
+    // A queue sees releases; due times only name the frames.
+    const auto due_of = round % 2 == 0 ? at_once : long_before;
+    auto expected = watched_queue(static_cast<std::size_t>(room), policy, batching, load.worked_on)
+                        .run(load.arrivals);
+    for (auto& due : expected.due) std::ranges::transform(due, due.begin(), due_of);
+    for (auto* due : {&expected.load.dropped, &expected.load.unfinished}) {
+      std::ranges::transform(*due, due->begin(), due_of);
+    }
+    const auto found =
+        through_schedule(load.arrivals, room, policy, batching, load.worked_on, due_of);
     ASSERT_EQ(found.due, expected.due) << "round " << round;
     ASSERT_EQ(found.begun, expected.begun) << "round " << round;
     ASSERT_EQ(found.ready, expected.ready) << "round " << round;
@@ -158,13 +180,134 @@ TEST(frame_schedule, tells_frames_in_flight_whether_it_heard_of_those_before_the
   }
 }
 
+settings load_of(arrival how, std::optional<double> rate, std::int64_t count) {
+  settings run;
+  run.arrival = how;
+  run.rate = rate;
+  run.frames = count;
+  return run;
+}
+
+struct arrivals {
+  std::vector<nanoseconds> due;
+  std::vector<nanoseconds> release;
+};
+
+arrivals all_arrivals(const settings& run, std::uint64_t seed = 1,
+                      const arrival_trace* trace = nullptr) {
+  arrivals all;
+  const auto next = arrival_times(run, seed, trace);
+  while (const auto at = next()) {
+    all.due.push_back(at->due);
+    all.release.push_back(at->release);
+  }
+  EXPECT_FALSE(next());
+  return all;
+}
+
 std::vector<nanoseconds> all_times(arrival how, double rate, std::int64_t count,
                                    std::uint64_t seed) {
-  std::vector<nanoseconds> due;
-  const auto next = arrival_times(how, rate, count, seed);
-  while (const auto at = next()) due.push_back(*at);
-  EXPECT_EQ(next(), std::nullopt);
-  return due;
+  auto all = all_arrivals(load_of(how, rate, count), seed);
+  EXPECT_EQ(all.due, all.release);
+  return all.due;
+}
+
+TEST(arrival_times, of_a_trace_are_its_own_without_a_rate) {
+  const auto trace = trace_of({5, 5, 20, 1'000'000'007});
+  EXPECT_EQ(all_arrivals(load_of(arrival::trace, {}, 100), 1, &trace).due, trace.due);
+  EXPECT_EQ(all_arrivals(load_of(arrival::trace, {}, 3), 1, &trace).due,
+            (std::vector<nanoseconds>{5, 5, 20}));
+}
+
+TEST(arrival_times, of_a_trace_are_scaled_so_that_their_mean_rate_is_the_rate) {
+  // Three frames in 600 ns after the first are 5 million frames a second.
+  const auto trace = trace_of({100, 200, 200, 700});
+  const auto due = [&](double rate) {
+    return all_arrivals(load_of(arrival::trace, rate, 100), 1, &trace).due;
+  };
+  EXPECT_EQ(due(5e6), trace.due);
+  EXPECT_EQ(due(1e6), (std::vector<nanoseconds>{500, 1000, 1000, 3500}));
+  EXPECT_EQ(due(5), (std::vector<nanoseconds>{100'000'000, 200'000'000, 200'000'000, 700'000'000}));
+  const auto at_once = trace_of({40, 40});
+  EXPECT_EQ(at_once.mean_gap, 0);
+  EXPECT_EQ(all_arrivals(load_of(arrival::trace, 9, 2), 1, &at_once).due, at_once.due);
+}
+
+TEST(arrival_times, in_bursts_are_due_together_and_keep_the_rate_of_frames) {
+  auto run = load_of(arrival::constant, 1e6, 8);
+  run.burst = 3;
+  EXPECT_EQ(all_arrivals(run).due,
+            (std::vector<nanoseconds>{0, 0, 0, 3000, 3000, 3000, 6000, 6000}));
+
+  const auto trace = trace_of({100, 200, 700});  // one arrival in 300 ns
+  run = load_of(arrival::trace, {}, 100);
+  run.burst = 2;
+  EXPECT_EQ(all_arrivals(run, 1, &trace).due,
+            (std::vector<nanoseconds>{100, 100, 200, 200, 700, 700}));
+  run.rate = 1e6;  // an arrival of two frames in 2000 ns
+  EXPECT_EQ(all_arrivals(run, 1, &trace).due,
+            (std::vector<nanoseconds>{667, 667, 1333, 1333, 4667, 4667}));
+
+  run = load_of(arrival::poisson, 400, 12);
+  run.burst = 4;
+  const auto found = all_arrivals(run, 5).due;
+  const auto single = all_times(arrival::poisson, 100, 3, 5);  // 400 frames a second, by fours
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(found[i], single[i / 4]) << i;
+}
+
+TEST(arrival_times, are_delayed_by_the_phase) {
+  const auto trace = trace_of({0, 9});
+  for (const auto how : {arrival::constant, arrival::poisson, arrival::trace}) {
+    auto run = load_of(how, 1000, 2);
+    const auto without = all_arrivals(run, 1, &trace);
+    run.phase = 5'000'000;
+    const auto with = all_arrivals(run, 1, &trace);
+    for (const std::size_t i : {0, 1}) {
+      EXPECT_EQ(with.due[i], without.due[i] + 5'000'000);
+      EXPECT_EQ(with.release[i], with.due[i]);
+    }
+  }
+}
+
+TEST(arrival_times, with_jitter_are_released_uniformly_within_it_and_due_as_without) {
+  constexpr std::int64_t count = 20'000;
+  constexpr nanoseconds jitter = 900'000;  // shorter than the gap, so that none waits for another
+  auto run = load_of(arrival::constant, 1000, count);
+  const auto due = all_arrivals(run).due;
+  run.jitter = jitter;
+  const auto found = all_arrivals(run, 7);
+  EXPECT_EQ(found.due, due);
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < found.due.size(); ++i) {
+    const nanoseconds delay = found.release[i] - found.due[i];
+    ASSERT_GE(delay, 0);
+    ASSERT_LE(delay, jitter);
+    shares.push_back(static_cast<double>(delay) / jitter);
+  }
+  // The distance of Kolmogorov and Smirnov that one sample in a hundred exceeds.
+  std::ranges::sort(shares);
+  double distance = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    distance = std::max({distance, shares[i] - static_cast<double>(i) / count,
+                         static_cast<double>(i + 1) / count - shares[i]});
+  }
+  EXPECT_LT(distance, 1.63 / std::sqrt(count));
+  EXPECT_EQ(all_arrivals(run, 7).release, found.release);
+  EXPECT_NE(all_arrivals(run, 8).release, found.release);
+}
+
+TEST(arrival_times, with_a_long_jitter_keep_their_order_and_stay_within_it) {
+  auto run = load_of(arrival::poisson, 1e5, 5000);
+  run.burst = 2;
+  const auto due = all_arrivals(run, 3).due;
+  run.jitter = 1'000'000;  // the gaps of a hundred frames
+  const auto found = all_arrivals(run, 3);
+  EXPECT_EQ(found.due, due) << "jitter must not change random arrivals";
+  EXPECT_TRUE(std::ranges::is_sorted(found.release));
+  for (std::size_t i = 0; i < due.size(); ++i) {
+    ASSERT_GE(found.release[i], due[i]);
+    ASSERT_LE(found.release[i], due[i] + 1'000'000);
+  }
 }
 
 TEST(arrival_times, are_evenly_spaced_at_a_constant_rate_and_do_not_drift) {

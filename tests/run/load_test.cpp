@@ -13,6 +13,7 @@
 #include "framework/base/stop_request.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "framework/run/execute/session.hpp"
+#include "tests/base/temporary_folder.hpp"
 #include "tests/run/test_kinds.hpp"
 
 namespace graphline {
@@ -184,6 +185,47 @@ INSTANTIATE_TEST_SUITE_P(
                     way{strategy::async, 3, graph_mode::frame},
                     way{strategy::overlap, 2, graph_mode::frame, wait_mode::spin}),
     [](const auto& tested) { return name_of(tested.param); });
+
+TEST_P(open_load, follows_a_trace_with_phase_jitter_and_bursts) {
+  const temporary_folder folder;
+  auto spec = loaded(GetParam(), 1000);
+  spec.run.arrival = arrival::trace;
+  spec.run.arrival_file = folder.write("a.csv", "due_ms\n0\n1\n1\n7\n");
+  spec.run.rate.reset();
+  spec.run.phase = 3'000'000;
+  spec.run.jitter = 400'000;
+  spec.run.burst = 2;
+  host_session s(spec);
+  const run_record record = whole_run(s);
+  EXPECT_EQ(record.run.frames, 8);
+  ASSERT_EQ(record.frames.size(), 8U);
+  const nanoseconds ms = 1'000'000;
+  const nanoseconds due[] = {0, 0, ms, ms, ms, ms, 7 * ms, 7 * ms};
+  bool jittered = false;
+  for (std::size_t i = 0; i < 8; ++i) {
+    const auto& frame = record.frames[i];
+    EXPECT_EQ(frame.due - record.frames[0].due, due[i]) << i;
+    EXPECT_GE(frame.begin, frame.due);
+    jittered |= frame.begin > frame.due + 1000;
+  }
+  EXPECT_TRUE(jittered);
+}
+
+TEST(open_load_session, runs_no_more_frames_than_a_trace_has) {
+  const temporary_folder folder;
+  auto spec = loaded({strategy::async, 1}, 1000);
+  spec.run.arrival = arrival::trace;
+  spec.run.arrival_file = folder.write("a.csv", "0\n0.001\n0.004\n");
+  host_session s(spec);  // the mean rate of the file is 500 frames a second
+  run_options options;
+  options.frames = 100;
+  options.rate = 2000;
+  const run_record record = s.run(options);
+  EXPECT_EQ(record.run.frames, 3);
+  ASSERT_EQ(record.frames.size(), 3U);
+  EXPECT_EQ(record.frames[1].due - record.frames[0].due, 250'000);
+  EXPECT_EQ(record.frames[2].due - record.frames[0].due, 1'000'000);
+}
 
 TEST(open_load_session, takes_another_rate_for_a_run_and_none_that_makes_no_sense) {
   const auto dev = open_host_device(1);

@@ -103,6 +103,18 @@ TEST(session, tells_the_moment_between_the_warmup_and_the_first_measured_frame) 
   EXPECT_EQ(log, (std::vector<std::string>{"0", "now", "1", "2"}));
 }
 
+TEST(session, records_when_its_stamps_count_from_on_the_monotonic_clock) {
+  host_session s(chain());
+  const nanoseconds before = now();
+  const run_record record = s.run();
+  ASSERT_TRUE(record.epoch);
+  EXPECT_GE(*record.epoch, before);
+  EXPECT_LE(*record.epoch + record.frames.back().end, now());
+  run_options options;
+  options.common_epoch = before - 7;
+  EXPECT_EQ(s.run(options).epoch, before - 7);
+}
+
 TEST(session, counts_the_processor_time_of_the_measured_frames) {
   const hook at_frame = [](const std::string&, std::int64_t frame) {
     // By the processor time of this thread, so that it holds however busy the machine is.

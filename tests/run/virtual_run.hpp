@@ -137,7 +137,9 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
   all.into = &kept;
   std::optional<frame_schedule> due;
   if (how.arrival != arrival::closed) {
-    due.emplace(arrival_times(how.arrival, *how.rate, frames, 0), frames, queue_policy::block);
+    settings load = how;
+    load.frames = frames;
+    due.emplace(arrival_times(load, 0, run.planned.arrivals.get()), frames, queue_policy::block);
     all.schedule = &*due;
   }
   std::optional<run_policy> scheduled;

@@ -25,6 +25,8 @@
 namespace graphline {
 namespace {
 
+constexpr std::int64_t highest_frames = 10'000'000;
+
 struct capacity_arguments {
   pipeline_options pipeline;
   std::string percentile = "p95";
@@ -76,13 +78,17 @@ void set_load(settings& run, const std::string& arrivals) {
   run.rate = 1;
 }
 
-/// Returns the frames per run; 0 lets the search choose.
-std::int64_t read_frames(std::int64_t given, double percentile) {
-  if (given == 0) return 0;
+/// Returns the frames per run, at most those of a trace; 0 lets the search choose.
+std::int64_t read_frames(std::int64_t given, double percentile, const plan& p) {
+  const auto all = given > 0 ? given : p.arrivals ? highest_frames : 0;
+  const auto frames = frames_that_arrive(p, all);
   const auto least = least_capacity_frames(percentile);
-  if (given >= least) return given;
-  throw input_error(fmt::format("--frames {}: to say that {} holds takes at least {} frames a run",
-                                given, percentile_name(percentile), least));
+  if (frames == 0 || frames >= least) return frames;
+  const auto what = frames < all
+                        ? fmt::format("{}: its {} frames are too few", *p.run.arrival_file, frames)
+                        : fmt::format("--frames {}", given);
+  throw input_error(fmt::format("{}: to say that {} holds takes at least {} frames a run", what,
+                                percentile_name(percentile), least));
 }
 
 exit_status measure_capacity(capacity_arguments& given) {
@@ -91,7 +97,6 @@ exit_status measure_capacity(capacity_arguments& given) {
   how.percentile =
       std::ranges::find(shown_percentiles, given.percentile, &word<double>::first)->second;
   how.within = read_within(given.within);
-  how.frames = read_frames(given.frames, how.percentile);
   const auto sources = read_sources(given.predict, "--predict");
   const bool predicted = !sources.empty();
   if (predicted) given.pipeline.default_device(sources.front().run.device.backend);
@@ -99,6 +104,7 @@ exit_status measure_capacity(capacity_arguments& given) {
                .plan_to(predicted ? plan_use::check : plan_use::run,
                         [&](settings& run) { set_load(run, given.arrivals); })
                .planned;
+  how.frames = read_frames(given.frames, how.percentile, p);
   how.bound = read_bound(given.under, p.run.deadline);
   how.arrival = p.run.arrival;
   how.seed = p.run.seed;
@@ -170,13 +176,13 @@ void add_capacity_command(CLI::App& program, action& chosen) {
   command
       ->add_option("--arrival", given->arrivals,
                    "How frames arrive (default: as in the pipeline, else constant)")
-      ->type_name("constant|poisson")
-      ->check(one_of({"constant", "poisson"}));
+      ->type_name("constant|poisson|trace")
+      ->check(one_of({"constant", "poisson", "trace"}));
   command
       ->add_option("-n,--frames", given->frames,
                    "Frames per run (default: at least 240 for p95, and a second of them)")
       ->type_name("N")
-      ->check(in_range(1, 10'000'000));
+      ->check(in_range(1, highest_frames));
   command
       ->add_option("--within", given->within,
                    "Maximum width of the 95 % interval, relative to the rate")

@@ -164,6 +164,7 @@ class random_arrivals {
       }
     }
     queue_.service = 1 / (fastest > 0 ? fastest : highest);
+    queue_.burst = runs.front().run->record.run.burst;
   }
 
   double fastest() const { return 1 / queue_.service; }

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "framework/analysis/run/ready_times.hpp"
 #include "framework/plan/schedules/schedule.hpp"
 
 namespace graphline {
@@ -177,7 +178,7 @@ class blocker_search {
     if (stage >= later) return;
     const auto work = done_.work_of(stage);
     const auto launch = done_.launch_of(stage);
-    if (is_awaited(stage, later)) {
+    if (is_awaited(record_, stage, later)) {
       // The host also waited for the launch call to return.
       const auto gap = work ? time_category::completion_delay : time_category::untimed;
       const bool is_last = consider(work, gap, order::known);
@@ -189,23 +190,10 @@ class blocker_search {
     }
   }
 
-  /// Returns true if the host waits until the stage completes; false if it waits for the call only.
-  bool is_awaited(std::size_t stage, std::size_t later) const {
-    if (record_.stages[stage].on == side::cpu) return false;
-    const auto& waits = record_.stages[later].waits;
-    const auto wait = std::ranges::find(waits, stage, &wait_record::stage);
-    return schedule_.in_order || wait == waits.end() || wait->how == satisfied_by::completion;
-  }
-
   /// Returns the time at which the host finished the stage in the previous frame.
   std::optional<nanoseconds> end_in_previous_frame(std::size_t stage) const {
-    if (pass_ == 0) return std::nullopt;
-    const auto& of = record_.stages[stage];
-    for (const auto* column : {&of.cpu, &of.synced, &of.enqueued}) {
-      const auto stamps = sound_stamps(*column, pass_ - 1);
-      if (stamps && stamps->end <= begin_) return stamps->end;
-    }
-    return std::nullopt;
+    const auto end = pass_ == 0 ? std::nullopt : call_end(record_.stages[stage], pass_ - 1);
+    return end && *end <= begin_ ? end : std::nullopt;
   }
 
   const run_record& record_;

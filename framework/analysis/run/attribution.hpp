@@ -14,7 +14,7 @@ namespace graphline {
 
 /// Category of a piece of a frame's time.
 enum class time_category {
-  queue_wait,           ///< due, but no slot was free
+  queue_wait,           ///< due, but not released, or no slot was free
   batch_wait,           ///< waited for other frames of its batch
   cpu,                  ///< a CPU stage runs
   launch,               ///< the host launches a device stage or the frame's graph

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <vector>
@@ -76,10 +77,17 @@ completed_frames on_schedule(const run_record& record, const std::vector<complet
   const auto [first, last] =
       std::minmax_element(record.frames.begin(), record.frames.end(),
                           [](const auto& a, const auto& b) { return a.due < b.due; });
-  const bool kept_up =
-      record.load.dropped.empty() && (ends.size() == 1 || ends[ends.size() - 2].end <= last->due);
+  const auto due_with = [&](nanoseconds at) {
+    return static_cast<std::size_t>(std::ranges::count(record.frames, at, &frame_record::due));
+  };
+  const auto later = std::ranges::upper_bound(ends, last->due, {}, &completion::end);
+  const std::size_t complete = later == ends.begin() ? 0 : std::prev(later)->frames;
+  const bool kept_up = record.load.dropped.empty() &&
+                       (ends.size() == 1 || ends[ends.size() - 2].end <= last->due ||
+                        (first->due < last->due && complete + due_with(last->due) >= frames));
   if (kept_up) {
-    return {static_cast<double>(frames - 1), static_cast<double>(last->due - first->due)};
+    return {static_cast<double>(frames - due_with(first->due)),
+            static_cast<double>(last->due - first->due)};
   }
   if (ends.size() < 2) return {};
   auto done = in_the_long_run(record, ends, std::min(slots_of(record), ends.size() - 1));
@@ -120,7 +128,7 @@ std::size_t slots_of(const run_record& record) {
 }
 
 bool is_scheduled(const settings& run) {
-  return run.arrival != arrival::closed && run.rate.has_value();
+  return run.arrival == arrival::trace || (run.arrival != arrival::closed && run.rate);
 }
 
 std::optional<double> frame_period(const run_record& record) {
@@ -136,7 +144,8 @@ std::optional<double> offered_rate(const run_record& record) {
   if (due.size() < 2) return std::nullopt;
   const auto [first, last] = std::minmax_element(due.begin(), due.end());
   if (*first >= *last) return std::nullopt;
-  return static_cast<double>(due.size() - 1) * 1e9 / static_cast<double>(*last - *first);
+  const auto later = due.size() - static_cast<std::size_t>(std::ranges::count(due, *first));
+  return static_cast<double>(later) * 1e9 / static_cast<double>(*last - *first);
 }
 
 }  // namespace graphline

@@ -20,7 +20,7 @@ inline constexpr std::size_t least_scheduled_frames = 5;
 /// Returns the number of slots, at least 1 even if a damaged file contains 0.
 std::size_t slots_of(const run_record& record);
 
-/// Returns true if frames arrive at a given rate; false in a closed loop.
+/// Returns true if frames arrive at a given rate or from a trace; false in a closed loop.
 bool is_scheduled(const settings& run);
 
 /// Returns the number of frames that count for throughput, and the time in which they completed.
@@ -36,15 +36,17 @@ bool is_scheduled(const settings& run);
 /// every stage, host thread, stream and device.
 ///
 /// Scheduled frames count only if there are at least `least_scheduled_frames`. The pipeline kept up
-/// if no frame was dropped and all passes but one were complete when the last frame was due. In
-/// this case, all frames but one count over the time from the first due time to the last. Otherwise
-/// completions count as above, but not faster than arrivals.
+/// if no frame was dropped and, when the last frame was due, all passes but one were complete, or
+/// all frames due earlier. In this case, the frames due after the first due time count over the
+/// time from the first due time to the last. Otherwise completions count as above, but not faster
+/// than arrivals.
 completed_frames completions_of(const run_record& record);
 
 /// Returns the mean time between completions in ns; empty if no time passed.
 std::optional<double> frame_period(const run_record& record);
 
-/// Returns arrivals per second, including incomplete frames; empty for fewer than two.
+/// Returns the frames due after the first due time per second until the last, including incomplete
+/// frames; empty if all are due at once.
 std::optional<double> offered_rate(const run_record& record);
 
 }  // namespace graphline

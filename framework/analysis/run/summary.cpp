@@ -220,7 +220,8 @@ nanoseconds running_time(const run_record& record) {
   if (!record.load.unfinished.empty()) {
     last_due = std::max(last_due, record.load.unfinished.back());
   }
-  const auto gap = static_cast<nanoseconds>(std::round(1e9 / *record.run.rate));
+  const auto rate = record.run.rate ? record.run.rate : offered_rate(record);
+  const auto gap = rate ? static_cast<nanoseconds>(std::round(1e9 / *rate)) : 0;
   return std::max(end, last_due + gap) - begin;
 }
 

@@ -34,6 +34,18 @@ std::vector<double> at_most_waiting(double load, std::size_t most) {
 }  // namespace
 
 double reference_queue::late_share(double rate, double limit) const {
+  if (burst > 1) {
+    constexpr std::int64_t most = 64;
+    const auto frames = static_cast<double>(burst);
+    const auto positions = static_cast<double>(std::min(burst, most));
+    double late = 0;
+    for (double i = 0.5; i < positions; ++i) {
+      const double ahead = i * frames / positions - 0.5;  // frames of the burst before this one
+      const double left = limit - ahead * service;
+      late += left < 0 ? 1 : reference_queue{frames * service}.late_share(rate / frames, left);
+    }
+    return late / positions;
+  }
   const double load = rate * service;
   if (load >= 1) return 1;
   const double wait = limit / service;
@@ -50,12 +62,12 @@ double reference_queue::late_share(double rate, double limit) const {
 }
 
 double reference_queue::limit_for(double rate, double late) const {
-  constexpr double longest = 300;
+  const double longest = 300 * service * static_cast<double>(std::max<std::int64_t>(burst, 1));
   double low = 0;
   double high = service;
-  while (high < longest * service && late_share(rate, high) > late) {
+  while (high < longest && late_share(rate, high) > late) {
     low = high;
-    high = std::min(2 * high, longest * service);
+    high = std::min(2 * high, longest);
   }
   constexpr int bisections = 30;
   for (int i = 0; i < bisections; ++i) {

@@ -156,7 +156,8 @@ class capacity_search {
     request.frames = frames;
     request.seed = mix_seed(how().seed, made_++);  // arrivals differ between runs
     // With random arrivals, cutting off unlucky pooled runs would bias the estimate upward.
-    request.may_cut_off = !pooled || how().arrival == arrival::constant;
+    request.may_cut_off =
+        how().arrival == arrival::constant || (how().arrival == arrival::poisson && !pooled);
     if (options_.on_progress) {
       request.on_progress = [this, rate](const progress& at) {
         options_.on_progress({rate, low_, high_, at});
@@ -220,9 +221,9 @@ double rough_rate(const run_record& record) {
 
 class capacity_probe {
  public:
-  capacity_probe(run_function run, std::int64_t batch_frames, const capacity_settings& how,
+  capacity_probe(run_function run, const settings& planned, const capacity_settings& how,
                  const stop_request* stop)
-      : run_(std::move(run)), batch_frames_(batch_frames), how_(how), stop_(stop) {}
+      : run_(std::move(run)), planned_(planned), how_(how), stop_(stop) {}
 
   capacity_run operator()(const probe_request& request) {
     if (!request.rate) return closed_loop(request);
@@ -236,7 +237,8 @@ class capacity_probe {
     options.on_progress = [&](const progress& at) {
       if (request.on_progress) request.on_progress(at);
       if (!request.may_cut_off || at.warmup || begun == 0) return;
-      if (overdue_frames(how_, rate, request.frames, now() - begun, at.done) >= limit) cut.raise();
+      const nanoseconds elapsed = now() - begun - planned_.phase.value_or(0);
+      if (overdue(rate, request.frames, elapsed, at.done) >= limit) cut.raise();
     };
     capacity_run run;
     run.record = run_(options);
@@ -265,8 +267,8 @@ class capacity_probe {
     // a rate just high enough to keep the queue from emptying.
     for (int attempt = 0; attempt < 2; ++attempt) {
       auto options = options_for(request, rate);
-      if (batch_frames_ > 1) {
-        options.frames = std::max(request.frames, closed_batches * batch_frames_);
+      if (planned_.batch_frames > 1) {
+        options.frames = std::max(request.frames, closed_batches * planned_.batch_frames);
       }
       options.stop = stop_;
       options.on_progress = request.on_progress;
@@ -283,11 +285,16 @@ class capacity_probe {
     auto first = record.frames.front().due;
     if (!record.load.dropped.empty()) first = std::min(first, record.load.dropped.front());
     const auto done = static_cast<std::int64_t>(record.frames.size() + record.load.dropped.size());
-    return overdue_frames(how_, rate, record.run.frames, ended - first, done);
+    return overdue(rate, record.run.frames, ended - first, done);
+  }
+
+  std::int64_t overdue(double rate, std::int64_t frames, nanoseconds elapsed,
+                       std::int64_t done) const {
+    return overdue_frames(how_, rate, frames, elapsed, done, planned_.burst);
   }
 
   run_function run_;
-  std::int64_t batch_frames_;
+  settings planned_;
   capacity_settings how_;
   const stop_request* stop_;
   bool warm_ = false;
@@ -295,23 +302,24 @@ class capacity_probe {
 
 }  // namespace
 
-probe_function make_probe(run_function run, std::int64_t batch_frames, const capacity_settings& how,
+probe_function make_probe(run_function run, const settings& planned, const capacity_settings& how,
                           const stop_request* stop) {
-  return capacity_probe(std::move(run), batch_frames, how, stop);
+  return capacity_probe(std::move(run), planned, how, stop);
 }
 
 probe_function make_session_probe(session& s, const capacity_settings& how,
                                   const stop_request* stop) {
-  return make_probe([&s](const run_options& options) { return s.run(options); },
-                    s.planned().run.batch_frames, how, stop);
+  return make_probe([&s](const run_options& options) { return s.run(options); }, s.planned().run,
+                    how, stop);
 }
 
 std::int64_t overdue_frames(const capacity_settings& how, double rate, std::int64_t frames,
-                            nanoseconds elapsed, std::int64_t done) {
+                            nanoseconds elapsed, std::int64_t done, std::int64_t burst) {
   const double due = rate * 1e-9 * static_cast<double>(elapsed - how.bound);
   if (due <= 0) return 0;
   // Three standard deviations of the number of arrivals.
-  const double fewer = how.arrival == arrival::poisson ? 3 * std::sqrt(due) : 0;
+  const double fewer =
+      how.arrival == arrival::poisson ? 3 * std::sqrt(due * static_cast<double>(burst)) : 0;
   const double arrived = std::min(due - fewer, static_cast<double>(frames));
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(arrived) - done);
 }

@@ -67,11 +67,11 @@ capacity_record find_capacity(const capacity_settings& how, const probe_function
 
 using run_function = std::function<run_record(const run_options&)>;
 
-/// Returns a function that makes runs with `run`, whose plan has arrivals and the given
-/// `batch_frames`. A run that may be cut off ends once so many frames are late that the queue must
-/// be growing: several times as many as the percentile allows.
+/// Returns a function that makes runs with `run`, whose plan has arrivals and these settings. A run
+/// that may be cut off ends once so many frames are late that the queue must be growing: several
+/// times as many as the percentile allows.
 /// @pre `stop` outlives the function
-probe_function make_probe(run_function run, std::int64_t batch_frames, const capacity_settings& how,
+probe_function make_probe(run_function run, const settings& planned, const capacity_settings& how,
                           const stop_request* stop = nullptr);
 
 /// Returns `make_probe` with the runs of a session.
@@ -81,9 +81,11 @@ probe_function make_session_probe(session& s, const capacity_settings& how,
 
 /// Returns a lower bound on the number of unfinished frames that have been due for longer than the
 /// bound. Allows for random arrivals under `poisson`.
-/// @param elapsed Nanoseconds since arrivals began.
+/// @param elapsed Nanoseconds since the first arrival of `constant`.
+/// @param burst Frames in each arrival.
+/// @pre `how.arrival` is not `trace`
 std::int64_t overdue_frames(const capacity_settings& how, double rate, std::int64_t frames,
-                            nanoseconds elapsed, std::int64_t done);
+                            nanoseconds elapsed, std::int64_t done, std::int64_t burst = 1);
 
 /// Returns the number of late frames with which a run is certain to miss the bound.
 std::int64_t enough_late(const capacity_settings& how, std::int64_t frames);

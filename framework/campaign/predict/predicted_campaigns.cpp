@@ -94,7 +94,7 @@ probe_function make_predicted_probe(predictor& by, const capacity_settings& how,
     // Each run of a search has a seed of its own, so it draws its source and frames, too.
     return by.replicate(*options.arrival_seed, {.frames = options.frames, .rate = options.rate});
   };
-  return make_probe(run, 1, how, stop);
+  return make_probe(run, {}, how, stop);
 }
 
 }  // namespace graphline

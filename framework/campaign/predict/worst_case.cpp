@@ -16,10 +16,12 @@ namespace {
 
 void check_frames_apart(const settings& run) {
   const bool one_after_another = run.arrival == arrival::closed && run.in_flight == 1;
-  if (one_after_another || run.arrival == arrival::constant) return;
+  if (one_after_another || (run.arrival == arrival::constant && run.burst == 1)) return;
   const std::string cause = run.arrival == arrival::closed
                                 ? fmt::format("{} frames are in flight", run.in_flight)
-                                : fmt::format("arrivals are {}", to_word(run.arrival));
+                            : run.burst > 1 ? fmt::format("{} frames are due at once", run.burst)
+                            : run.arrival == arrival::trace ? "arrivals follow a trace"
+                                                            : "arrivals are poisson";
   throw input_error(
       fmt::format("--at-most: {}, so frames can overlap, and the bound is for frames that do not; "
                   "use --in-flight 1 with --arrival closed, or --arrival constant with a period "
@@ -95,6 +97,7 @@ worst_case bound_frames(const plan& p, const source_times& times, const source_o
   made.delays = std::llround(all.delays + longest_path.delays) + seen;
   if (p.run.arrival == arrival::constant) {
     made.delays += overheads.completion_delay;  // the thread that begins the frame wakes up late
+    made.delays += p.run.jitter.value_or(0);
     made.period = std::llround(1e9 / *p.run.rate);
   }
   made.bound = std::llround(std::ceil(all.work + longest_path.work)) + made.issue + made.delays;

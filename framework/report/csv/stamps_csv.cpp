@@ -15,6 +15,7 @@
 #include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/passes.hpp"
+#include "framework/analysis/run/ready_times.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/base/utf8.hpp"
 
@@ -25,6 +26,7 @@ namespace {
 /// The stamps of one measure of a stage or part. Its rows share the leading `fields`.
 struct column {
   std::string fields;
+  std::size_t index;  ///< of the stage
   const stage_record* stage;
   const part_record* part;  ///< null for a stage
   const std::vector<stamp_pair>* stamps;
@@ -33,16 +35,18 @@ struct column {
 
 std::vector<column> columns_of(const run_record& record) {
   std::vector<column> result;
-  for (const auto& stage : record.stages) {
+  for (std::size_t s = 0; s < record.stages.size(); ++s) {
+    const auto& stage = record.stages[s];
     for (const auto what : measures_of(stage.on, record.run)) {
       result.push_back(
-          {fmt::format("{},{},{}", csv_field(stage.name), to_word(stage.on), to_word(what)), &stage,
-           nullptr, &stamps_of(stage, what), what == measure::device_time ? &stage.busy : nullptr});
+          {fmt::format("{},{},{}", csv_field(stage.name), to_word(stage.on), to_word(what)), s,
+           &stage, nullptr, &stamps_of(stage, what),
+           what == measure::device_time ? &stage.busy : nullptr});
     }
     for (const auto& part : stage.parts) {
       result.push_back({fmt::format("{},{},part_time", csv_field(stage.name + "/" + part.name),
                                     to_word(stage.on)),
-                        &stage, &part, &part.device, &part.busy});
+                        s, &stage, &part, &part.device, &part.busy});
     }
   }
   return result;
@@ -54,22 +58,27 @@ std::string rows_of(const stage_record& stage, std::size_t frame) {
   return known ? fmt::to_string(stage.rows[frame]) : "";
 }
 
+std::string in_field(const std::optional<nanoseconds>& time) {
+  return time ? fmt::to_string(*time) : "";
+}
+
 /// `before`: leading fields of each row, with a trailing comma.
 void write_csv_rows(text_sink& to, const run_record& record, std::string_view before = {}) {
   const auto columns = columns_of(record);
   fmt::memory_buffer text;
   const auto row = [&](std::size_t frame, std::string_view fields, stamp_pair stamps,
-                       std::optional<nanoseconds> busy = {}, const std::string& rows = {}) {
+                       std::optional<nanoseconds> ready = {}, std::optional<nanoseconds> busy = {},
+                       const std::string& rows = {}) {
     text.clear();
-    fmt::format_to(std::back_inserter(text), "{}{},{},{},{},{},{}\n", before, frame, fields,
-                   stamps.begin, stamps.end, busy.value_or(stamps.length()), rows);
+    fmt::format_to(std::back_inserter(text), "{}{},{},{},{},{},{},{}\n", before, frame, fields,
+                   stamps.begin, stamps.end, busy.value_or(stamps.length()), rows, in_field(ready));
     to.append({text.data(), text.size()});
   };
   const bool scheduled = record.run.arrival != arrival::closed;
   const run_passes passes(record);
   for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
     const frame_record& at = record.frames[frame];
-    row(frame, ",,end_to_end", {at.due, at.end});
+    row(frame, ",,end_to_end", {at.due, at.end}, at.begin);
     if (scheduled) row(frame, ",,queue_wait", {at.due, passes.joined(frame)});
     if (!record.batches.empty()) row(frame, ",,batch_wait", {passes.joined(frame), at.begin});
     const std::size_t pass = passes.of(frame);
@@ -77,20 +86,22 @@ void write_csv_rows(text_sink& to, const run_record& record, std::string_view be
     for (const auto& c : columns) {
       if (pass >= c.stamps->size()) continue;
       const auto rows = rows_of(*c.stage, pass);
+      const auto ready =
+          c.part != nullptr ? std::nullopt : ready_time(record, passes, c.index, pass);
       if (!ran(*c.stage, pass)) {
         if (c.part != nullptr) continue;
-        to.append(fmt::format("{}{},{},{},,,{}\n", before, frame, c.fields, (*c.stamps)[pass].begin,
-                              rows));
+        to.append(fmt::format("{}{},{},{},,,{},{}\n", before, frame, c.fields,
+                              (*c.stamps)[pass].begin, rows, in_field(ready)));
         continue;
       }
       if (c.part != nullptr && c.part->bucket != bucket_of(*c.stage, pass)) continue;
       const bool told = c.busy != nullptr && pass < c.busy->size();
-      row(frame, c.fields, (*c.stamps)[pass], told ? std::optional((*c.busy)[pass]) : std::nullopt,
-          rows);
+      row(frame, c.fields, (*c.stamps)[pass], ready,
+          told ? std::optional((*c.busy)[pass]) : std::nullopt, rows);
     }
   }
   const auto rows_without_end = [&](std::string_view fate, const std::vector<nanoseconds>& times) {
-    for (const auto due : times) to.append(fmt::format("{},,,{},{},,,\n", before, fate, due));
+    for (const auto due : times) to.append(fmt::format("{},,,{},{},,,,\n", before, fate, due));
   };
   rows_without_end("dropped", record.load.dropped);
   rows_without_end("unfinished", record.load.unfinished);
@@ -115,7 +126,7 @@ bool is_number(std::string_view text) {
 /// Returns the name of a varied column; "params.KEY" if a fixed column is called KEY.
 std::string column_of(const std::string& key) {
   const auto fixed = fmt::format(",{}{}{}", configuration_columns, trial_columns, csv_header);
-  const bool taken = fixed.find("," + key + ",") != fixed.npos || key == "duration_ns";
+  const bool taken = fixed.find("," + key + ",") != fixed.npos || key == "ready_ns";
   return csv_field(taken ? "params." + key : key);
 }
 

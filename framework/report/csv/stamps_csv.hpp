@@ -11,7 +11,7 @@ namespace graphline {
 
 /// The first line that `write_run_csv` writes.
 inline constexpr std::string_view csv_header =
-    "frame,stage,on,measure,begin_ns,end_ns,duration_ns,rows\n";
+    "frame,stage,on,measure,begin_ns,end_ns,duration_ns,rows,ready_ns\n";
 
 /// Returns a name as one field, quoted as in RFC 4180 if needed. Control characters and invalid
 /// UTF-8 become "?". If a spreadsheet would treat the text as a formula, the field begins with "'".
@@ -22,6 +22,9 @@ std::string csv_field(std::string_view name);
 /// a schedule, a row `queue_wait` follows. Then come rows for each stage and measure. Under
 /// `layers`, each part has a row `part_time`, whose stage is "STAGE/PART". The last rows are the
 /// due times of `dropped` and `unfinished` frames, without frame number and end.
+///
+/// `ready_ns` of a stage is its `ready_time`; in the row `end_to_end`, it is the frame's begin,
+/// which releases its first stages. Empty in other rows and if unknown.
 ///
 /// `rows` is set for stages with `rows`. If a frame did not run a stage, its row has no end and no
 /// duration, and `rows` is 0, or empty if the stage was skipped.

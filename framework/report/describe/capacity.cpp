@@ -111,13 +111,17 @@ document describe(const capacity_record& record, const capacity_analysis& analys
   made.predicted = record.prediction.has_value();
   settings way = first.run;
   way.arrival = arrival::closed;
+  settings load = first.run;
+  load.arrival = how.arrival;
+  load.frames = how.frames;
+  load.rate.reset();
   made.lines = {subject_of(first),
                 fmt::format("{}, timing={}", way_of(way, first.cpu_cores), to_word(way.timing)),
                 parameters_of(first.parameters),
                 fmt::format("highest rate with {} within {}; arrivals {}, {} per run of the search",
                             percentile_name(how.percentile),
                             to_text({static_cast<double>(how.bound), unit::duration}),
-                            to_word(how.arrival), counted(how.frames, "frame"))};
+                            arrival_of(load), counted(how.frames, "frame"))};
   std::erase(made.lines, "");
   if (record.prediction) {
     made.lines.push_back(predicted_from(*record.prediction));
@@ -142,11 +146,7 @@ document describe(const capacity_record& record, const capacity_analysis& analys
                               {"within", "", how.within},
                               {"interrupted", "", record.interrupted}},
                              in_data});
-  auto run = first.run;
-  run.arrival = how.arrival;
-  run.frames = how.frames;
-  run.rate.reset();
-  add_origin(made, first, run);
+  add_origin(made, first, load);
   return made;
 }
 

@@ -50,7 +50,7 @@ std::vector<fact> settings_facts(const settings& run) {
   std::erase_if(list, [](const fact& one) { return !one.value.known(); });
   each_setting([&](auto member, const setting_entry& of) {
     if (applies(member, of, run)) return;
-    std::erase_if(list, [&of](const fact& one) { return one.key == of.key; });
+    std::erase_if(list, [&of](const fact& one) { return one.title == of.key; });
   });
   return list;
 }

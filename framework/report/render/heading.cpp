@@ -44,7 +44,11 @@ std::string workers_of(const settings& run, int cores) {
 
 std::string arrival_of(const settings& run) {
   auto text = std::string(to_word(run.arrival));
+  if (run.arrival == arrival::trace && run.arrival_file) text += " " + printable(*run.arrival_file);
   if (run.rate) text += fmt::format(" {:.7g} frame/s", *run.rate);
+  if (run.burst > 1) text += fmt::format(" in bursts of {}", run.burst);
+  if (run.phase) text += ", phase=" + written(run.phase);
+  if (run.jitter) text += ", jitter=" + written(run.jitter);
   return text;
 }
 

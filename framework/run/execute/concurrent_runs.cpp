@@ -153,8 +153,7 @@ class start_barrier {
 
 class concurrent_group {
  public:
-  concurrent_group(const std::vector<concurrent_run>& runs, const stop_request* stop,
-                   sharing share)
+  concurrent_group(const std::vector<concurrent_run>& runs, const stop_request* stop, sharing share)
       : runs_(runs),
         stop_(stop),
         one_policy_(share != sharing::none),

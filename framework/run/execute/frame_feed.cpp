@@ -83,6 +83,11 @@ void frame_feed::open(const settings& run) {
     throw input_error(
         "submitted frames need an open load: set arrival: constant with the expected rate");
   }
+  if (run.arrival == arrival::trace || run.phase || run.jitter || run.burst > 1) {
+    throw input_error(
+        "submitted frames are due when they are submitted: set arrival: constant, and omit phase, "
+        "jitter and burst");
+  }
   const std::lock_guard locked(lock_);
   open_ = true;
   left_ = run.frames;

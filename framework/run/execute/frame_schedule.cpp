@@ -24,20 +24,35 @@ nanoseconds rounded(double ns) noexcept {
 
 }  // namespace
 
-arrival_source arrival_times(arrival how, double rate, std::int64_t count, std::uint64_t seed) {
-  const double gap = std::min(1e9 / rate, latest);
-  using time = std::optional<nanoseconds>;
-  if (how == arrival::poisson) {
-    return [gap, left = count, at = 0.0, bits = std::mt19937_64(seed)]() mutable -> time {
-      if (left == 0) return std::nullopt;
-      --left;
+arrival_source arrival_times(const settings& run, std::uint64_t seed, const arrival_trace* trace) {
+  const auto burst = static_cast<double>(run.burst);
+  const double gap = run.rate ? std::min(burst * 1e9 / *run.rate, latest) : 0;
+  std::function<nanoseconds(std::size_t)> due_of;  // called with 0, 1, ...
+  std::int64_t count = run.frames;
+  if (run.arrival == arrival::trace) {
+    const double scale = run.rate && trace->mean_gap > 0 ? gap / trace->mean_gap : 1;
+    due_of = [trace, scale](std::size_t i) {
+      return rounded(scale * static_cast<double>(trace->due[i]));
+    };
+    count = std::min(count, run.burst * static_cast<std::int64_t>(trace->due.size()));
+  } else if (run.arrival == arrival::poisson) {
+    due_of = [gap, at = 0.0, bits = std::mt19937_64(seed)](std::size_t) mutable {
       at -= gap * std::log1p(-uniform_unit(bits));
       return rounded(at);
     };
+  } else {
+    due_of = [gap](std::size_t i) { return rounded(static_cast<double>(i) * gap); };
   }
-  return [gap, count, told = std::int64_t{0}]() mutable -> time {
+  const auto jitter = static_cast<double>(run.jitter.value_or(0));
+  return [due_of = std::move(due_of), count, burst = run.burst, phase = run.phase.value_or(0),
+          jitter, told = std::int64_t{0}, last = frame_arrival{},
+          bits = std::mt19937_64(mix_seed(seed, 1))]() mutable -> std::optional<frame_arrival> {
     if (told == count) return std::nullopt;
-    return rounded(static_cast<double>(told++) * gap);
+    if (told % burst == 0) last.due = phase + due_of(static_cast<std::size_t>(told / burst));
+    ++told;
+    // Frames begin in order, so a frame is not released before the one due before it.
+    last.release = std::max(last.release, last.due + rounded(jitter * uniform_unit(bits)));
+    return last;
   };
 }
 
@@ -56,12 +71,12 @@ std::optional<nanoseconds> frame_schedule::next(nanoseconds at) {
   if (closed_) return std::nullopt;
   if (!origin_) origin_ = at;
   if (!asked_) asked_ = at;
-  while (coming_ && *origin_ + *coming_ < at) arrive();
+  while (coming_ && *origin_ + coming_->release < at) arrive();
   if (queue_.empty() && !coming_) return std::nullopt;
-  nanoseconds next = first_due();
+  nanoseconds next = first_release();
   if (queue_.size() < static_cast<std::size_t>(batching_.up_to)) {
     next += batching_.wait;
-    if (coming_) next = std::min(next, *coming_);
+    if (coming_) next = std::min(next, coming_->release);
   }
   return *origin_ + next;
 }
@@ -72,25 +87,23 @@ begun_frames frame_schedule::begin_frames(std::int64_t completed, nanoseconds at
   forget(completed);
   const auto most = static_cast<std::size_t>(batching_.up_to);
   const nanoseconds now = at - *origin_;
-  const nanoseconds first = first_due();
-  taken_.clear();
-  while (taken_.size() < most && (!queue_.empty() || (coming_ && *coming_ <= now))) {
-    taken_.push_back(first_due());
-    if (queue_.empty()) {
-      coming_ = arrivals_();
-    } else {
-      queue_.pop_front();
-    }
+  const nanoseconds first = first_release();
+  while (queue_.size() < most && coming_ && coming_->release <= now) {
+    queue_.push_back(*coming_);
+    coming_ = arrivals_();
   }
-  if (taken_.size() < most && now < first + batching_.wait) {
-    queue_.insert(queue_.begin(), taken_.begin(), taken_.end());
+  if (queue_.size() < most && now < first + batching_.wait) {
     load_.longest_queue = std::max(load_.longest_queue, static_cast<std::int64_t>(queue_.size()));
     return {};
   }
+  taken_.clear();
+  while (taken_.size() < most && !queue_.empty()) {
+    begun_.push_back(queue_.front().due);
+    taken_.push_back(*origin_ + queue_.front().due);
+    queue_.pop_front();
+  }
   together_.push_back(taken_.size());
-  begun_.insert(begun_.end(), taken_.begin(), taken_.end());
-  for (nanoseconds& due : taken_) due += *origin_;
-  return {taken_, std::max(*std::exchange(asked_, std::nullopt), taken_.front())};
+  return {taken_, std::max(*std::exchange(asked_, std::nullopt), *origin_ + first)};
 }
 
 void frame_schedule::forget(std::int64_t completed) {
@@ -106,21 +119,21 @@ void frame_schedule::close() {
 }
 
 void frame_schedule::arrive() {
-  const nanoseconds due = *coming_;
+  const frame_arrival newest = *coming_;
   coming_ = arrivals_();
   if (queue_.size() >= room_) {
     ++load_.found_full;
     if (when_full_ == queue_policy::drop_newest) {
-      dropped_.push_back(due);
+      dropped_.push_back(newest.due);
       return;
     }
     if (when_full_ == queue_policy::drop_oldest) {
-      dropped_.push_back(queue_.front());
+      dropped_.push_back(queue_.front().due);
       queue_.pop_front();
     }
   }
   // Under `block`, `queue_` exceeds its capacity instead of blocking the arrivals.
-  queue_.push_back(due);
+  queue_.push_back(newest);
   load_.longest_queue = std::max(load_.longest_queue, static_cast<std::int64_t>(queue_.size()));
 }
 
@@ -129,7 +142,7 @@ load_record frame_schedule::end(nanoseconds epoch, nanoseconds ended, std::int64
   closed_ = true;
   load_.ended = ended - epoch;
   if (!origin_) return std::move(load_);
-  while (coming_ && *coming_ <= ended - *origin_) arrive();
+  while (coming_ && coming_->release <= ended - *origin_) arrive();
   const nanoseconds begin = *origin_ - epoch;
   const auto add = [begin](nanoseconds due, std::vector<nanoseconds>& to) {
     to.push_back(due + begin);
@@ -138,16 +151,16 @@ load_record frame_schedule::end(nanoseconds epoch, nanoseconds ended, std::int64
   for (const nanoseconds due : dropped_) add(due, load_.dropped);
   forget(completed);
   for (const nanoseconds due : begun_) add(due, load_.unfinished);
-  for (const nanoseconds due : queue_) add(due, load_.unfinished);
+  for (const frame_arrival& each : queue_) add(each.due, load_.unfinished);
   return std::move(load_);
 }
 
-std::unique_ptr<frame_schedule> make_frame_schedule(std::string_view pipeline, const settings& run,
+std::unique_ptr<frame_schedule> make_frame_schedule(const plan& p, const settings& run,
                                                     std::uint64_t seed) {
   if (run.arrival == arrival::closed) return nullptr;
-  const auto mixed = mix_seed(seed, seed_from(pipeline));
+  const auto mixed = mix_seed(seed, seed_from(p.pipeline));
   return std::make_unique<frame_schedule>(
-      arrival_times(run.arrival, *run.rate, run.frames, mixed), run.queue, run.when_full,
+      arrival_times(run, mixed, p.arrivals.get()), run.queue, run.when_full,
       frame_batching{run.batch_frames, run.batch_wait.value_or(0)});
 }
 

@@ -8,36 +8,49 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "framework/base/clock.hpp"
 #include "framework/base/words.hpp"
+#include "framework/plan/plan.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
 
-/// Returns the next due time, in nanoseconds after the load began, ascending; empty if none is
-/// left.
-using arrival_source = std::function<std::optional<nanoseconds>()>;
+/// When a frame is due, and from when it can begin, in nanoseconds after the load began. A frame
+/// waits in the queue from its release. Its latency counts from its due time.
+struct frame_arrival {
+  nanoseconds due = 0;
+  nanoseconds release = due;
+};
 
-/// Returns a source of `count` due times. `constant`: the first at 0, then every 1 / `rate`
-/// seconds. `poisson`: exponential gaps of -ln(1 - u) / `rate` seconds with u uniform in [0, 1),
-/// reproducible by seed.
-/// @pre `how` is not `closed`.
-arrival_source arrival_times(arrival how, double rate, std::int64_t count, std::uint64_t seed);
+/// Returns the next arrival; empty if none is left. Both times ascend.
+using arrival_source = std::function<std::optional<frame_arrival>()>;
+
+/// Returns a source of `run.frames` arrivals, or fewer if the trace ends before. Each due time has
+/// `run.burst` frames, so a gap below is `burst` / `rate` seconds. All due times are delayed by
+/// `run.phase`. Random numbers are reproducible by seed.
+/// - `constant`: the first at 0, then one after each gap.
+/// - `poisson`: exponential times of -ln(1 - u) gaps between them, with u uniform in [0, 1).
+/// - `trace`: the times of `trace`; with `run.rate`, all multiplied by the gap over their mean gap.
+///
+/// A frame is released a random time after it is due, uniform in [0, `run.jitter`], but not before
+/// the frame due before it.
+/// @pre `run.arrival` is not `closed`; `trace` outlives the source, and is null only without trace.
+arrival_source arrival_times(const settings& run, std::uint64_t seed,
+                             const arrival_trace* trace = nullptr);
 
 /// Frames that begin together.
 struct begun_frames {
   std::span<const nanoseconds> due;  ///< ascending; empty: no frame begins. Valid to the next call
   nanoseconds ready =
-      0;  ///< when the first was due and a slot free: from here on it waits for others
+      0;  ///< when the first was released and a slot free: from here on it waits for others
 };
 
 /// How many due frames begin together.
 struct frame_batching {
   std::int64_t up_to = 1;
-  nanoseconds wait = 0;  ///< longest wait of the first due frame for others
+  nanoseconds wait = 0;  ///< longest wait of the first due frame for others, from its release
 };
 
 /// Due times of an open load, and the bounded queue of frames that are due and cannot begin yet.
@@ -74,7 +87,7 @@ class frame_schedule {
  private:
   void arrive();
 
-  nanoseconds first_due() const { return queue_.empty() ? *coming_ : queue_.front(); }
+  nanoseconds first_release() const { return (queue_.empty() ? *coming_ : queue_.front()).release; }
   void forget(std::int64_t completed);
 
   std::size_t room_;
@@ -83,14 +96,14 @@ class frame_schedule {
 
   std::mutex lock_;  // guards everything below
   arrival_source arrivals_;
-  std::optional<nanoseconds> coming_;  ///< due time of the next arrival
-  std::optional<nanoseconds> origin_;  ///< host time at which the load began
-  std::optional<nanoseconds> asked_;   ///< first call of `next` since frames began
-  std::vector<nanoseconds> taken_;     ///< due times of the frames that began last, in host time
-  std::deque<nanoseconds> begun_;      ///< due times of frames in flight
-  std::deque<std::size_t> together_;   ///< how many of `begun_` began together
-  std::int64_t done_ = 0;              ///< number of completed calls of `begin_frames`
-  std::deque<nanoseconds> queue_;
+  std::optional<frame_arrival> coming_;  ///< the next arrival
+  std::optional<nanoseconds> origin_;    ///< host time at which the load began
+  std::optional<nanoseconds> asked_;     ///< first call of `next` since frames began
+  std::vector<nanoseconds> taken_;       ///< due times of the frames that began last, in host time
+  std::deque<nanoseconds> begun_;        ///< due times of frames in flight
+  std::deque<std::size_t> together_;     ///< how many of `begun_` began together
+  std::int64_t done_ = 0;                ///< number of completed calls of `begin_frames`
+  std::deque<frame_arrival> queue_;
   std::deque<nanoseconds> dropped_;
   bool closed_ = false;
   load_record load_;
@@ -98,7 +111,9 @@ class frame_schedule {
 
 /// Returns null for `arrival: closed`. The pipeline's name is mixed into the seed, so that arrivals
 /// of concurrent pipelines differ.
-std::unique_ptr<frame_schedule> make_frame_schedule(std::string_view pipeline, const settings& run,
+/// @param run As executed; `p.run` apart from values of one run.
+/// @pre `p` outlives the schedule
+std::unique_ptr<frame_schedule> make_frame_schedule(const plan& p, const settings& run,
                                                     std::uint64_t seed);
 
 /// Longest intervals at which a waiting thread checks for a stop request and for completed device

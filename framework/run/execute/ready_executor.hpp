@@ -42,8 +42,8 @@ template <class Host>
 class ready_executor final : public executor {
  public:
   template <class... World>
-    requires(!std::same_as<std::remove_cvref_t<World>, shared_resources<Host>> && ...)
-  explicit ready_executor(prepared_pipeline& pipeline, World&&... world)
+  requires(!std::same_as<std::remove_cvref_t<World>, shared_resources<Host>> &&
+           ...) explicit ready_executor(prepared_pipeline& pipeline, World&&... world)
       : ready_executor(pipeline, shared_resources<Host>{}, std::forward<World>(world)...) {}
 
   /// @param share Resources that outlive no running phase of the pipelines that share them.
@@ -71,10 +71,10 @@ class ready_executor final : public executor {
     peers_->executors[number_] = this;
     cpu_->queue.reserve(p.stages.size() * live_.size());
     if (device_->window) device_->window->reserve(p.stages.size() * live_.size());
-    host_.start_workers(cpu_->workers, [this](turn& own_turn, std::uint64_t token,
-                                              std::exception_ptr problem) {
-      seen_complete(slot_of(token), stage_of(token), std::move(problem), own_turn);
-    });
+    host_.start_workers(
+        cpu_->workers, [this](turn& own_turn, std::uint64_t token, std::exception_ptr problem) {
+          seen_complete(slot_of(token), stage_of(token), std::move(problem), own_turn);
+        });
     if (holds) {
       host_.start_timer([this](turn& own_turn, std::uint64_t token) {
         state_.acquire();
@@ -210,8 +210,8 @@ class ready_executor final : public executor {
   /// Returns a callback that collects ready stages of this frame and of the next, in another slot.
   auto collecting(std::int64_t frame, std::uint32_t slot, turn& into) {
     return [this, frame, slot, &into](std::uint32_t in_slot, std::uint32_t stage, ready_cause by) {
-      ready_stage ready{{},      live_[in_slot].due, in_slot == slot ? frame : frame + 1,
-                        stage,   number_,            in_slot};
+      ready_stage ready{
+          {}, live_[in_slot].due, in_slot == slot ? frame : frame + 1, stage, number_, in_slot};
       if (causes_) runner_->into().caused(stage, ready.frame, recorded(by));
       if (policy_ == nullptr || ranked(ready)) put(ready, into);
     };
@@ -476,7 +476,7 @@ class ready_executor final : public executor {
   }
 
   prepared_pipeline& pipeline_;
-  std::uint32_t number_;      ///< among the pipelines that share resources
+  std::uint32_t number_;  ///< among the pipelines that share resources
   bool shares_;
   std::vector<char> on_cpu_;  ///< by stage
   frame_progress progress_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
@@ -48,9 +49,9 @@ void add_stages(const scheduled_pipeline& of, std::vector<policy_stage>& to) {
 
 }  // namespace
 
-pipeline_policy::pipeline_policy(const scheduling_policy& rule, const plan& p,
-                                 std::span<const policy_stage> stages)
-    : rule_(rule), kind_(*p.policy.kind), stages_(stages) {
+pipeline_policy::pipeline_policy(const policy_kind& kind, const scheduling_policy& rule,
+                                 const plan& p, std::span<const policy_stage> stages)
+    : rule_(rule), kind_(kind), stages_(stages) {
   if (kind_.origin.empty()) return;
   for (const planned_stage& stage : p.stages) {
     labels_.push_back(stage_label_of(stage.name, "policy " + kind_.name, kind_.origin));
@@ -85,7 +86,7 @@ run_policy::run_policy(const planned_policy& what, std::uint64_t seed,
   std::span<const policy_stage> rest = stages_;
   for (const scheduled_pipeline& of : pipelines) {
     const std::size_t count = of.planned->stages.size();
-    pipelines_.emplace_back(*rule_, *of.planned, rest.first(count));
+    pipelines_.emplace_back(*what.kind, *rule_, *of.planned, rest.first(count));
     rest = rest.subspan(count);
   }
 }
@@ -98,8 +99,8 @@ std::vector<nanoseconds> median_times(const run_record& record) {
     for (std::size_t frame = 0; frame < all.size(); ++frame) {
       if (ran(stage, frame)) times.push_back(all[frame]);
     }
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    if (!times.empty()) std::nth_element(times.begin(), middle, times.end());
+    const auto middle = times.begin() + (std::ssize(times) - 1) / 2;
+    if (!times.empty()) std::ranges::nth_element(times, middle);
     medians.push_back(times.empty() ? 0 : *middle);
   }
   return medians;

@@ -24,7 +24,7 @@ struct scheduled_pipeline {
 /// A policy as the executor of one pipeline uses it.
 class pipeline_policy {
  public:
-  pipeline_policy(const scheduling_policy& rule, const plan& p,
+  pipeline_policy(const policy_kind& kind, const scheduling_policy& rule, const plan& p,
                   std::span<const policy_stage> stages);
 
   bool holds() const noexcept { return kind_.holds; }

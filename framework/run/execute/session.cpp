@@ -280,7 +280,7 @@ run_record session::run(const run_options& options) {
   const required_realtime scheduled(planned().run.realtime);
   run_record record = begin_record(planned(), device().properties());
   record.run.timing = options.timing.value_or(record.run.timing);
-  record.run.frames = options.frames.value_or(record.run.frames);
+  record.run.frames = frames_that_arrive(planned(), options.frames.value_or(record.run.frames));
   record.run.warmup = options.warmup.value_or(record.run.warmup);
   if (options.rate) record.run.rate = options.rate;
   add_library_versions(*pipeline_, record.environment);
@@ -296,6 +296,7 @@ run_record session::run(const run_options& options) {
         "timing: layers has no effect: no stage exposes parts; same as timing: event");
   }
   const nanoseconds epoch = options.common_epoch.value_or(now());
+  record.epoch = epoch;
 
   // Expected times are those of the warm-up, which therefore measures them under all methods.
   recording ignored(planned(), pipeline_->parts(), record.device,
@@ -324,8 +325,8 @@ run_record session::run(const run_options& options) {
       }
     }
     phase measured{record.run.frames, record.run.warmup, &kept, &stop, options.on_progress, false};
-    auto schedule = make_frame_schedule(record.pipeline, record.run,
-                                        options.arrival_seed.value_or(record.run.seed));
+    auto schedule =
+        make_frame_schedule(planned(), record.run, options.arrival_seed.value_or(record.run.seed));
     if (options.feed != nullptr) {
       if (planned().run.batch_frames > 1) {
         throw input_error("submitted frames run one by one: omit batch_frames");

@@ -21,6 +21,7 @@
 #include "framework/run/execute/prepared_pipeline.hpp"
 #include "framework/run/execute/ready_queue.hpp"
 #include "framework/run/execute/stage_runner.hpp"
+#include "framework/run/execute/virtual_drivers.hpp"
 
 namespace graphline {
 
@@ -45,6 +46,8 @@ struct virtual_world {
   nanoseconds wake_up = 0;           ///< from posting a task to its start on an idle worker
   nanoseconds completion_delay = 0;  ///< from device completion to its observation
   nanoseconds oversleep = 0;         ///< from the time to which a thread sleeps to its wake-up
+
+  virtual_drivers* drivers = nullptr;  ///< if several executors run on one clock
 };
 
 /// Host port in virtual time, with the interface of `real_host`. Single-threaded and deterministic.
@@ -71,7 +74,7 @@ class virtual_host {
       if (at <= now() || (polls && next && *next <= at)) {
         host_.go_on();
       } else {
-        host_.clock_.advance_to(polls ? at : at + host_.world_.oversleep);
+        host_.pass_until(polls ? at : at + host_.world_.oversleep);
       }
     }
 
@@ -141,7 +144,7 @@ class virtual_host {
   void run(bound_stage& s, const frame_position& frame) {
     if (!decided(s, frame, thread_number())) return;
     const nanoseconds begin = now();
-    clock_.advance_to(begin + time_of(s, frame));
+    pass_until(begin + time_of(s, frame));
     keep(s, frame, begin, now(), thread_number());
   }
 
@@ -214,7 +217,7 @@ class virtual_host {
     }
     free = end;
     if (own.whose == turn::of::driver) {
-      clock_.advance_to(end);
+      pass_until(end);
       hand_in(s, frame, token, begin, own);
       return true;
     }
@@ -325,6 +328,7 @@ class virtual_host {
   /// Advances to the next event. If none is left and the device has failed, reports the failure to
   /// all stages waiting for the device.
   void go_on() {
+    if (world_.drivers != nullptr) return world_.drivers->wait_for_call();
     if (clock_.step()) return;
     const auto left = std::exchange(awaited_, {});
     for (const awaited_stage& each : left) {
@@ -337,6 +341,15 @@ class virtual_host {
     clock_.run_until([asked = false]() mutable { return std::exchange(asked, true); });
   }
 
+  /// Waits on the driver's thread.
+  void pass_until(nanoseconds when) {
+    if (world_.drivers != nullptr) {
+      world_.drivers->wait_until(when);
+    } else {
+      clock_.advance_to(when);
+    }
+  }
+
   /// Decides whether a CPU stage runs, then writes what it gives.
   bool decided(bound_stage& s, const frame_position& frame, std::uint32_t thread) const {
     if (!runner_->runs(s, frame, launch_clock{clock_, now(), thread})) return false;
@@ -346,7 +359,7 @@ class virtual_host {
 
   /// Passes time on the only thread. Without time, does not let other calls of this time run.
   void take(nanoseconds time) {
-    if (time > 0) clock_.advance_to(now() + time);
+    if (time > 0) pass_until(now() + time);
   }
 
   nanoseconds time_to_issue(std::size_t stage, const frame_position& frame) const {

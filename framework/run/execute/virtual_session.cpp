@@ -61,14 +61,14 @@ class virtual_session::world {
     times_ = &times;
     run_record record = begin_record(planned_, machine_.device);
     record.environment.clear();  // that of this process
-    record.run.frames = options.frames.value_or(record.run.frames);
+    record.run.frames = frames_that_arrive(planned_, options.frames.value_or(record.run.frames));
     if (options.rate) record.run.rate = options.rate;
     record.cpu_cores = machine_.cores;
     const nanoseconds epoch = clock_.now();
     recording kept(pipeline_.planned(), pipeline_.parts(), device_->properties(), record.run.timing,
                    record.run.frames, epoch);
-    const auto schedule = make_frame_schedule(record.pipeline, record.run,
-                                              options.arrival_seed.value_or(record.run.seed));
+    const auto schedule =
+        make_frame_schedule(planned_, record.run, options.arrival_seed.value_or(record.run.seed));
     phase measured;
     measured.frames = record.run.frames;
     measured.into = &kept;
@@ -77,7 +77,7 @@ class virtual_session::world {
     std::optional<run_policy> scheduled;
     if (planned_.policy.kind != nullptr) {
       scheduled.emplace(planned_.policy, record.run.seed,
-                        std::vector{scheduled_pipeline{&planned_, options.expected}});
+                        std::vector{scheduled_pipeline{&planned_, times.expected}});
       measured.policy = &scheduled->of(0);
     }
     const phase_result result = executor_->run(measured);

@@ -76,14 +76,16 @@ TEST(experiment_csv, says_beside_which_trials_others_were_at_work) {
 
 TEST(experiment_csv, quotes_names_that_need_it_and_keeps_columns_apart) {
   experiment_record record;
-  record.configurations = {{"a \"b\"", {{"stage", "x,y"}}, {"c,\nd"}}, {"other", {}, {"c"}}};
+  record.configurations = {{"a \"b\"", {{"stage", "x,y"}, {"ready_ns", "7"}}, {"c,\nd"}},
+                           {"other", {}, {"c"}}};
   run_record run;
   run.frames = {{0, 0, 9}};
   record.trials = {{.configuration = 0, .block = 4, .begun = 0, .members = {run}}};
   EXPECT_EQ(
       experiment_csv(record),
-      header("params.stage,") +
-          "c1,\"a \"\"b\"\"\",\"c,?d\",\"x,y\",4,0,true,false,false,false,0,,,end_to_end,0,9,9,\n");
+      header("params.stage,params.ready_ns,") +
+          "c1,\"a "
+          "\"\"b\"\"\",\"c,?d\",\"x,y\",7,4,0,true,false,false,false,0,,,end_to_end,0,9,9,,0\n");
 }
 
 TEST(experiment_csv, of_no_trials_is_its_header) {

@@ -28,8 +28,8 @@ TEST(run_csv, has_a_row_for_the_wait_of_a_frame_that_was_due_on_a_schedule) {
   record.run.arrival = arrival::constant;
   record.frames = {{.due = 100, .begin = 130, .end = 150}};
   EXPECT_EQ(run_csv(record), std::string(csv_header) +
-                                 "0,,,end_to_end,100,150,50,\n"
-                                 "0,,,queue_wait,100,130,30,\n");
+                                 "0,,,end_to_end,100,150,50,,130\n"
+                                 "0,,,queue_wait,100,130,30,,\n");
 }
 
 TEST(run_csv, quotes_names_that_need_it) {
@@ -41,8 +41,8 @@ TEST(run_csv, quotes_names_that_need_it) {
   record.stages[0].on = side::cpu;
   record.stages[0].cpu = {{1, 3}};
   EXPECT_EQ(run_csv(record), std::string(csv_header) +
-                                 "0,,,end_to_end,0,9,9,\n"
-                                 "0,\"a \"\"b\"\", c?d\",cpu,cpu_time,1,3,2,\n");
+                                 "0,,,end_to_end,0,9,9,,0\n"
+                                 "0,\"a \"\"b\"\", c?d\",cpu,cpu_time,1,3,2,,\n");
 }
 
 TEST(csv_field, is_quoted_where_a_reader_would_end_it) {
@@ -72,11 +72,11 @@ TEST(run_csv, ends_with_the_frames_that_were_dropped_or_left_unfinished) {
   record.load.dropped = {40, 50};
   record.load.unfinished = {60};
   EXPECT_EQ(run_csv(record), std::string(csv_header) +
-                                 "0,,,end_to_end,10,70,60,\n"
-                                 "0,,,queue_wait,10,20,10,\n"
-                                 ",,,dropped,40,,,\n"
-                                 ",,,dropped,50,,,\n"
-                                 ",,,unfinished,60,,,\n");
+                                 "0,,,end_to_end,10,70,60,,20\n"
+                                 "0,,,queue_wait,10,20,10,,\n"
+                                 ",,,dropped,40,,,,\n"
+                                 ",,,dropped,50,,,,\n"
+                                 ",,,unfinished,60,,,,\n");
 }
 
 }  // namespace

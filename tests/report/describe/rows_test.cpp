@@ -179,19 +179,20 @@ TEST(describe_rows, gives_each_bucket_a_line_of_the_roofline) {
 TEST(run_csv_of_rows, leaves_the_duration_empty_if_a_stage_did_not_run) {
   auto record = recognizer({skipped, 0, 3});
   record.stages.resize(2);
-  EXPECT_EQ(run_csv(record), std::string(csv_header) +
-                                 "0,,,end_to_end,0,135000,135000,\n"
-                                 "0,find,cpu,cpu_time,0,100000,100000,\n"
-                                 "0,recognize,device,device_time,110000,,,\n"
-                                 "0,recognize,device,enqueue_time,110000,,,\n"
-                                 "1,,,end_to_end,2000000,2135000,135000,\n"
-                                 "1,find,cpu,cpu_time,2000000,2100000,100000,\n"
-                                 "1,recognize,device,device_time,2110000,,,0\n"
-                                 "1,recognize,device,enqueue_time,2110000,,,0\n"
-                                 "2,,,end_to_end,4000000,4583000,583000,\n"
-                                 "2,find,cpu,cpu_time,4000000,4100000,100000,\n"
-                                 "2,recognize,device,device_time,4120000,4523000,403000,3\n"
-                                 "2,recognize,device,enqueue_time,4110000,4120000,10000,3\n");
+  EXPECT_EQ(run_csv(record),
+            std::string(csv_header) +
+                "0,,,end_to_end,0,135000,135000,,0\n"
+                "0,find,cpu,cpu_time,0,100000,100000,,0\n"
+                "0,recognize,device,device_time,110000,,,,100000\n"
+                "0,recognize,device,enqueue_time,110000,,,,100000\n"
+                "1,,,end_to_end,2000000,2135000,135000,,2000000\n"
+                "1,find,cpu,cpu_time,2000000,2100000,100000,,2000000\n"
+                "1,recognize,device,device_time,2110000,,,0,2100000\n"
+                "1,recognize,device,enqueue_time,2110000,,,0,2100000\n"
+                "2,,,end_to_end,4000000,4583000,583000,,4000000\n"
+                "2,find,cpu,cpu_time,4000000,4100000,100000,,4000000\n"
+                "2,recognize,device,device_time,4120000,4523000,403000,3,4100000\n"
+                "2,recognize,device,enqueue_time,4110000,4120000,10000,3,4100000\n");
 }
 
 TEST(trace_of_rows, marks_a_stage_that_did_not_run_and_states_rows) {

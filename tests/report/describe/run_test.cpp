@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "framework/report/describe/describe.hpp"
+#include "framework/report/render/heading.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/render/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
@@ -79,6 +80,34 @@ TEST(describe_run, says_overload_first_and_shows_no_percentile_of_it) {
     EXPECT_FALSE(cell_of(times, "300 frames", column).known()) << column;
   }
   EXPECT_TRUE(cell_of(times, "300 frames", "max").known());
+}
+
+TEST(describe_run, names_a_trace_with_what_changes_it_and_nothing_without_effect) {
+  auto record = samples::two_models_on_schedule(45);
+  const auto settings_of = [](const run_record& of) {
+    return json::parse(result_json(of))["settings"];
+  };
+  for (const char* key : {"arrival_file", "phase_ns", "jitter_ns", "burst"}) {
+    EXPECT_FALSE(settings_of(record).contains(key)) << key;
+  }
+  record.run.arrival_file = "a.csv";
+  EXPECT_FALSE(settings_of(record).contains("arrival_file")) << "its arrivals are constant";
+  record.run.arrival = arrival::trace;
+  record.run.rate = 20;
+  record.run.burst = 4;
+  record.run.phase = 5'000'000;
+  record.run.jitter = 0;
+  EXPECT_EQ(arrival_of(record.run),
+            "trace a.csv 20 frame/s in bursts of 4, phase=5.00 ms, jitter=0 ns");
+  EXPECT_EQ(settings_of(record)["arrival_file"], "a.csv");
+  EXPECT_EQ(settings_of(record)["burst"], 4);
+  record.run.rate.reset();
+  record.run.burst = 1;
+  record.run.phase = record.run.jitter = std::nullopt;
+  EXPECT_THAT(shown(record), HasSubstr("wait=block, trace a.csv\n"));
+  record.run.arrival = arrival::closed;
+  record.run.phase = 5'000'000;
+  EXPECT_FALSE(settings_of(record).contains("phase_ns"));
 }
 
 TEST(describe_run, shows_how_long_frames_waited_in_the_queue) {

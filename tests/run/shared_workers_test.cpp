@@ -1,0 +1,198 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/device/model/model_device.hpp"
+#include "framework/plan/policies/policies.hpp"
+#include "framework/run/execute/ready_executor.hpp"
+#include "framework/run/execute/virtual_drivers.hpp"
+#include "framework/run/execute/virtual_host.hpp"
+#include "tests/run/virtual_run.hpp"
+
+namespace graphline {
+namespace {
+
+using namespace testing_plans;
+
+/// A periodic task of whole time units: a chain of CPU stages of one unit, so that it is preempted
+/// at unit boundaries. Its deadline is the end of its period.
+struct task {
+  nanoseconds time;
+  nanoseconds period;
+};
+
+constexpr nanoseconds unit = 1'000'000;
+
+drawn_run run_of(const task& t, int level, nanoseconds horizon) {
+  drawn_run run;
+  std::vector<edge> chain;
+  for (nanoseconds s = 1; s < t.time; ++s) {
+    chain.push_back({static_cast<std::size_t>(s - 1), static_cast<std::size_t>(s)});
+  }
+  const auto stages = static_cast<std::size_t>(t.time);
+  run.planned = plan_of(std::vector(stages, side::cpu), chain, streams);
+  run.times.assign(static_cast<std::size_t>(horizon / t.period), std::vector(stages, unit));
+  run.expected.assign(stages, unit);
+  finish(run.planned, strategy::overlap, graph_mode::stage, 1);
+  run.planned.run.arrival = arrival::constant;
+  run.planned.run.rate = 1e9 / static_cast<double>(t.period * unit);
+  run.planned.run.deadline = t.period * unit;
+  for (planned_stage& stage : run.planned.stages) stage.level = level;
+  return run;
+}
+
+/// Runs pipelines of CPU stages on one worker that they share. Returns the times from the due time
+/// of each frame to its end.
+std::vector<std::vector<nanoseconds>> shared_responses(const std::deque<drawn_run>& runs,
+                                                       std::string_view policy) {
+  virtual_clock clock;
+  virtual_drivers drivers(clock);
+  const auto on = open_model_device(clock, {});
+  const auto& kind = *std::ranges::find(builtin_policies(), policy, &policy_kind::name);
+  const auto resources = std::make_shared<ready_resources<virtual_host>>(0);
+  std::deque<drawn_kinds> kinds;
+  std::deque<prepared_pipeline> pipelines;
+  std::deque<ready_executor<virtual_host>> executors;
+  std::deque<recording> kept;
+  std::vector<scheduled_pipeline> scheduled;
+  for (const drawn_run& run : runs) {
+    kinds.emplace_back(run);
+    pipelines.emplace_back(kinds.back().planned(), *on, nullptr);
+    const auto time = [&run](std::size_t stage, const frame_position& frame) {
+      return run.times[static_cast<std::size_t>(frame.number)][stage];
+    };
+    virtual_world world{clock, 1, time};
+    world.drivers = &drivers;
+    const shared_resources<virtual_host> share{resources, nullptr,
+                                               static_cast<std::uint32_t>(executors.size())};
+    executors.emplace_back(pipelines.back(), share, world);
+    kept.emplace_back(pipelines.back().planned(), pipelines.back().parts(), on->properties(),
+                      timing_method::event, std::ssize(run.times), 0);
+    scheduled.push_back({&pipelines.back().planned(), run.expected});
+  }
+  const run_policy all({&kind, {}}, 1, scheduled);
+  std::vector<std::function<void()>> functions;
+  std::vector<std::vector<nanoseconds>> seen(runs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    functions.emplace_back([&, i] {
+      const settings& how = runs[i].planned.run;
+      const auto frames = std::ssize(runs[i].times);
+      settings load = how;
+      load.frames = frames;
+      frame_schedule due(arrival_times(load, 0, nullptr), frames, queue_policy::block);
+      phase measured;
+      measured.frames = frames;
+      measured.into = &kept[i];
+      measured.schedule = &due;
+      measured.policy = &all.of(i);
+      const phase_result result = executors[i].run(measured);
+      EXPECT_EQ(result.failure, std::nullopt);
+      run_record record;
+      std::move(kept[i]).move_into(record, result.completed);
+      for (const frame_record& f : record.frames) seen[i].push_back(f.end - f.due);
+    });
+  }
+  drivers.run(functions);
+  return seen;
+}
+
+/// Runs tasks on one worker that they share; the first is the most urgent. Returns the response
+/// times of each task's jobs.
+std::vector<std::vector<nanoseconds>> responses(const std::vector<task>& tasks,
+                                                std::string_view policy, nanoseconds horizon) {
+  std::deque<drawn_run> runs;
+  for (const task& t : tasks) {
+    runs.push_back(run_of(t, -static_cast<int>(runs.size()), horizon));
+  }
+  return shared_responses(runs, policy);
+}
+
+bool all_in_time(const std::vector<task>& tasks, std::string_view policy, nanoseconds horizon) {
+  const auto seen = responses(tasks, policy, horizon);
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    EXPECT_EQ(std::ssize(seen[t]), horizon / tasks[t].period);
+    if (std::ranges::any_of(seen[t], [&](nanoseconds r) { return r > tasks[t].period * unit; })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Liu and Layland, Scheduling Algorithms for Multiprogramming in a Hard-Real-Time Environment, JACM
+// 20 (1973): EDF meets all deadlines up to utilization 1; rate-monotonic priorities may not.
+TEST(shared_workers, deadlines_are_met_at_full_utilization_where_fixed_priorities_miss_them) {
+  const std::vector<std::vector<task>> sets = {
+      {{2, 5}, {4, 7}},           // 34/35, Buttazzo, Hard Real-Time Computing Systems
+      {{1, 2}, {2, 5}, {1, 10}},  // 1
+      {{2, 4}, {3, 6}},           // 1
+      {{3, 6}, {2, 8}, {3, 12}},  // 1
+  };
+  std::size_t missed = 0;
+  for (const auto& tasks : sets) {
+    nanoseconds horizon = 1;
+    for (const task& t : tasks) horizon = std::lcm(horizon, t.period);
+    horizon *= 3;
+    EXPECT_TRUE(all_in_time(tasks, "deadline", horizon)) << tasks.size();
+    EXPECT_TRUE(all_in_time(tasks, "least_slack", horizon)) << tasks.size();
+    if (!all_in_time(tasks, "fixed_priority", horizon)) ++missed;
+  }
+  EXPECT_GE(missed, 2U);
+}
+
+/// Joseph and Pandya, Finding Response Times in a Real-Time System, Computer J. 29 (1986): the
+/// longest response time of a task below others, all released together; empty beyond its period.
+std::optional<nanoseconds> worst_response(const std::vector<task>& tasks, std::size_t of) {
+  nanoseconds response = tasks[of].time;
+  while (response <= tasks[of].period) {
+    nanoseconds next = tasks[of].time;
+    for (std::size_t above = 0; above < of; ++above) {
+      next += (response + tasks[above].period - 1) / tasks[above].period * tasks[above].time;
+    }
+    if (next == response) return response;
+    response = next;
+  }
+  return std::nullopt;
+}
+
+TEST(shared_workers, fixed_priorities_agree_with_response_time_analysis) {
+  std::size_t schedulable = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    random_source random(seed);
+    std::vector<task> tasks(2 + below(random, 4));
+    for (task& t : tasks) {
+      t.period = 3 + static_cast<nanoseconds>(below(random, 18));
+      t.time = 1 + static_cast<nanoseconds>(below(random, static_cast<std::size_t>(t.period) / 3));
+    }
+    std::vector<nanoseconds> expected;
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      if (const auto r = worst_response(tasks, t)) expected.push_back(*r * unit);
+    }
+    if (expected.size() < tasks.size()) continue;
+    ++schedulable;
+    // The first jobs, released together, are the worst ones.
+    const auto seen = responses(tasks, "fixed_priority", 60);
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      EXPECT_EQ(std::ranges::max(seen[t]), expected[t]) << "seed " << seed << " task " << t;
+    }
+  }
+  EXPECT_GT(schedulable, 50U);
+}
+
+TEST(shared_workers, without_a_policy_the_frame_that_was_due_first_goes_first) {
+  const auto seen = responses({{3, 10}, {4, 15}}, "oldest_frame", 30);
+  // At 0 both are due and take turns, because their stages have equal positions. Later jobs do not
+  // overlap.
+  EXPECT_EQ(seen[0], (std::vector<nanoseconds>{5 * unit, 3 * unit, 3 * unit}));
+  EXPECT_EQ(seen[1], (std::vector<nanoseconds>{7 * unit, 4 * unit}));
+}
+
+}  // namespace
+}  // namespace graphline
