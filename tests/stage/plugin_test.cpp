@@ -142,7 +142,7 @@ TEST(a_plugin, is_refused_when_it_fails_to_register_or_registers_nothing) {
   EXPECT_THAT([&] { load_plugin(file_of("throws_number"), registry); },
               refused_with(HasSubstr("an exception not derived from std::exception")));
   EXPECT_THAT([&] { load_plugin(file_of("empty"), registry); },
-              refused_with(HasSubstr("brings no stage kinds")));
+              refused_with(HasSubstr("brings neither stage kinds nor policies")));
 }
 
 TEST(a_plugin, with_a_name_that_is_taken_brings_nothing) {

@@ -34,7 +34,13 @@ execute_process(COMMAND bash -c "source $0
   [ \"\${COMPREPLY[*]}\" = cuda ]
   COMP_WORDS=(graphline stages cpu.sp) COMP_CWORD=2
   _graphline
-  [ \"\${COMPREPLY[*]}\" = cpu.spin ]"
+  [ \"\${COMPREPLY[*]}\" = cpu.spin ]
+  COMP_WORDS=(graphline run --policy fi) COMP_CWORD=3
+  _graphline
+  [ \"\${COMPREPLY[*]}\" = 'fifo fixed_priority' ]
+  COMP_WORDS=(graphline policies least) COMP_CWORD=2
+  _graphline
+  [ \"\${COMPREPLY[*]}\" = least_slack ]"
   ${WORK}/prefix/share/bash-completion/completions/graphline
   COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 foreach(installed zsh/site-functions/_graphline fish/vendor_completions.d/graphline.fish)
