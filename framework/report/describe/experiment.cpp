@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -17,7 +18,6 @@
 #include "framework/record/timing_protocol.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/heading.hpp"
-#include "framework/spec/settings_table.hpp"
 
 namespace graphline::report {
 
@@ -182,10 +182,7 @@ std::vector<fact> aspects_of(const run_record& record) {
                      {"in_flight", fmt::format("{} in flight", counted(run.in_flight, "frame"))},
                      {"wait", fmt::format("wait={}", to_word(run.wait))}};
   if (!run.priorities) list.emplace_back("priorities", "priorities=off");
-  if (run.streams != settings{}.streams) {
-    list.emplace_back("streams", "streams=" + written(run.streams));
-  }
-  if (run.realtime > 0) list.emplace_back("realtime", fmt::format("realtime={}", run.realtime));
+  std::ranges::copy(special_settings(run), std::back_inserter(list));
   if (auto workers = workers_of(run, record.cpu_cores); !workers.empty()) {
     list.emplace_back("workers", std::move(workers));
   }
@@ -258,7 +255,9 @@ std::vector<std::string> heading_of(const experiment_record& record) {
     lines.push_back(subject_of(*first.front()));
     lines.push_back(way_of(first, varied));
   } else {
-    lines.push_back(device_of(first.front()->device));
+    const auto share = record.how.share;
+    lines.push_back(joined({device_of(first.front()->device),
+                            share == sharing::none ? "" : fmt::format("share={}", to_word(share))}));
     for (const auto& [name, runs] : members) {
       const auto& pipeline = runs.front()->pipeline;
       lines.push_back(fmt::format(

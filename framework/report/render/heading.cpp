@@ -29,11 +29,20 @@ std::string way_of(const settings& run, int cores) {
   auto text = fmt::format("{}, graphs={}, {} in flight, wait={}{}", to_word(run.strategy),
                           to_word(run.graphs), counted(run.in_flight, "frame"), to_word(run.wait),
                           run.priorities ? "" : ", priorities=off");
-  if (run.streams != settings{}.streams) text += ", streams=" + written(run.streams);
-  if (run.realtime > 0) text += fmt::format(", realtime={}", run.realtime);
+  for (const auto& [key, words] : special_settings(run)) text += ", " + words;
   if (const auto workers = workers_of(run, cores); !workers.empty()) text += ", " + workers;
   if (run.arrival != arrival::closed) text += ", " + arrival_of(run);
   return text;
+}
+
+std::vector<std::pair<std::string, std::string>> special_settings(const settings& run) {
+  std::vector<std::pair<std::string, std::string>> list;
+  each_setting([&](auto member, const setting_entry& of) {
+    if (!of.omit_default || of.key == std::string_view("workers")) return;
+    if (!applies(member, of, run)) return;
+    list.emplace_back(of.key, fmt::format("{}={}", of.key, printable(written(run.*member))));
+  });
+  return list;
 }
 
 std::string workers_of(const settings& run, int cores) {

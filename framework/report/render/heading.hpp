@@ -18,9 +18,12 @@ std::string device_of(const device_properties& device);
 std::string subject_of(const run_record& record);
 
 /// Returns "async, graphs=stage, 1 frame in flight, wait=block". Adds workers, priorities if they
-/// are off, streams and realtime if they are set, and arrivals if they are scheduled. `cores`: as
-/// in `workers_of`.
+/// are off, `special_settings`, and arrivals if they are scheduled. `cores`: as in `workers_of`.
 std::string way_of(const settings& run, int cores = 0);
+
+/// Returns key and text, such as "window=2", of each setting that headings mention only if it
+/// differs from the default: streams, policy, window and realtime.
+std::vector<std::pair<std::string, std::string>> special_settings(const settings& run);
 
 /// Returns "workers=4", or "workers=2 (one per free core)" if `cores` sets the number. Empty if the
 /// run has no workers or their number is unknown.
