@@ -74,9 +74,10 @@ TEST(search_space, starts_with_the_file_and_has_no_combination_that_check_refuse
   const space_of made(two_sides);
   EXPECT_THAT(made.out.all(), IsEmpty());
   EXPECT_EQ(made.space.planned.name, "two_search");
-  EXPECT_EQ(made.space.combinations, 3 * 3 * 4 * 3 * 2U);
-  // serial: 3 numbers of frames in flight with each of 3 graphs, and 1 with graphs: frame
-  EXPECT_EQ(made.space.refused, (3 * 3 + 1) * 3 * 2U);
+  EXPECT_EQ(made.space.combinations, 3 * 3 * 3 * 4 * 3 * 2U);
+  // With each policy, serial: 3 numbers of frames in flight with each of 3 graphs, and 1 with graphs:
+  // frame. With policy deadline, which lacks one, overlap with the two other graphs.
+  EXPECT_EQ(made.space.refused, 3 * (3 * 3 + 1) * 3 * 2U + 2 * 4 * 3 * 2U);
   const auto& file = made.list().front();
   EXPECT_EQ(file.what.name, file_settings);
   EXPECT_THAT(file.what.assignments, IsEmpty());
@@ -98,8 +99,8 @@ TEST(search_space, starts_with_the_file_and_has_no_combination_that_check_refuse
     }
   }
   // serial: 2 graphs and 3 ways to wait; async: 3 graphs, 4 numbers of frames in flight, 3 ways to
-  // wait; overlap as many.
-  EXPECT_EQ(made.list().size(), 2 * 3 + 2 * 36U);
+  // wait; overlap as many, and again with another policy, without graphs: frame.
+  EXPECT_EQ(made.list().size(), 2 * 3 + 2 * 36U + 24U);
   EXPECT_EQ(made.list().size() + made.space.refused + made.space.same, made.space.combinations);
   EXPECT_EQ(made.space.planned.pairs.size(), made.list().size() - 1);
 }

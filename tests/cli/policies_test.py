@@ -60,7 +60,8 @@ class policies(Case):
     def test_refuse_what_they_cannot_use(self):
         path = self.pipeline(TWO)
         for words, message in (
-                (["fixed_prio"], "--policy fixed_prio: error: unknown policy 'fixed_prio' (known: "),
+                (["fixed_prio"],
+                 "--policy fixed_prio: error: unknown policy 'fixed_prio' (known: "),
                 (["fixed_priorty"], "(did you mean 'fixed_priority'?)"),
                 (["random: {sead: 2}"], "unknown key 'sead' in policy random"),
                 (["random: {seed: -1}"], "'seed' must be >= 0, found -1"),
