@@ -36,8 +36,8 @@ enum class arrival { closed, constant, poisson, trace };
 /// `drop_oldest`: it replaces the oldest frame in the queue. `drop_newest`: it is dropped.
 enum class queue_policy { block, drop_oldest, drop_newest };
 
-/// What concurrent pipelines share under one policy: the workers of CPU stages, the window of device
-/// stages.
+/// What concurrent pipelines share under one policy: the workers of CPU stages, the window of
+/// device stages.
 enum class sharing { none, cpu, device, both };
 
 /// How device stages share compute streams. `automatic`: each chain has a stream, and there are at

@@ -152,9 +152,9 @@ struct stage_record {
   /// the device stage: index of the stage that returned or completed, or a value of `cause`. Filled
   /// under all methods except none, but not with `graphs: frame`.
   std::vector<std::int32_t> causes;
-  /// Stage that would have started instead without the policy, plus 1: the oldest of those that were
-  /// ready; 0 if that was this stage, -1 if it was of another pipeline. Filled with `causes` if the
-  /// run has a policy.
+  /// Stage that would have started instead without the policy, plus 1: the oldest of those that
+  /// were ready; 0 if that was this stage, -1 if it was of another pipeline. Filled with `causes`
+  /// if the run has a policy.
   std::vector<std::int32_t> preferred = {};
   /// Time at which the host saw the device stage complete, under the same methods. Empty if the
   /// host does not wait for the stage.

@@ -238,8 +238,7 @@ const std::vector<parameter>& experiment_keys() {
                  "experiment's folder; required unless there is 'together'."},
         structure_key("params", "mapping of parameters",
                       "Values of the pipeline's parameters, for all configurations."),
-        structure_key("run", "mapping of settings",
-                      "Settings of all configurations and members.")};
+        structure_key("run", "mapping of settings", "Settings of all configurations and members.")};
     for (const char* key : keys_at_top) {
       list.push_back(*find_parameter(run_keys(), key));
       list.back().default_value.reset();  // by default the value in the pipeline's file

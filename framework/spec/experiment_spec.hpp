@@ -20,10 +20,10 @@ struct experiment_settings {
   std::optional<nanoseconds> time_limit;  ///< no block of trials begins after this time
   /// If set, stop once the interval of every p50 ratio has at most this half-width.
   std::optional<double> narrow_to;
-  double margin = 0.01;          ///< a ratio within 1 +- margin counts as no difference
-  double tail = 0.95;            ///< percentile that is compared in addition to p50
-  std::uint64_t seed = 1;        ///< seed of the random order
-  bool repeat_affected = false;  ///< repeat blocks that machine noise has disturbed
+  double margin = 0.01;           ///< a ratio within 1 +- margin counts as no difference
+  double tail = 0.95;             ///< percentile that is compared in addition to p50
+  std::uint64_t seed = 1;         ///< seed of the random order
+  bool repeat_affected = false;   ///< repeat blocks that machine noise has disturbed
   sharing share = sharing::none;  ///< of concurrent pipelines
 };
 
@@ -53,14 +53,14 @@ struct member_spec {
 struct experiment_spec {
   named name;
   std::string description;
-  std::string directory = ".";                     ///< base of relative paths in the file
-  named pipeline;                                  ///< path as written; empty with `together`
-  std::vector<assignment> run;                     ///< run settings of all configurations
-  std::vector<assignment> params;                  ///< parameters of all configurations
-  std::vector<configuration_spec> configurations;  ///< at least one if `together` is empty; none
-                                                   ///< compares concurrent pipelines with each alone
-  bool varied = false;                             ///< true if `vary:` gave the configurations
-  std::vector<member_spec> together;               ///< either empty or at least two
+  std::string directory = ".";     ///< base of relative paths in the file
+  named pipeline;                  ///< path as written; empty with `together`
+  std::vector<assignment> run;     ///< run settings of all configurations
+  std::vector<assignment> params;  ///< parameters of all configurations
+  /// At least one if `together` is empty. None: concurrent pipelines are compared with each alone.
+  std::vector<configuration_spec> configurations;
+  bool varied = false;                ///< true if `vary:` gave the configurations
+  std::vector<member_spec> together;  ///< either empty or at least two
   experiment_settings how;
   std::shared_ptr<const source_text> source;
 };

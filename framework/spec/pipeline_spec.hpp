@@ -46,10 +46,10 @@ struct settings {
   std::int64_t in_flight = 1;  ///< maximum number of frames begun and not complete
   std::int64_t workers = 0;    ///< threads for CPU stages with `overlap`; 0 for one per free core
   std::string policy = "oldest_frame";  ///< name, or YAML mapping from it to parameters
-  std::int64_t window = 0;     ///< maximum number of device stages issued and not complete
-  std::int64_t realtime = 0;   ///< SCHED_FIFO priority of the host's threads; 0 for none
-  std::int64_t frames = 45;    ///< measured frames
-  std::int64_t warmup = 5;     ///< frames before the measured frames; not reported
+  std::int64_t window = 0;              ///< maximum number of device stages issued and not complete
+  std::int64_t realtime = 0;            ///< SCHED_FIFO priority of the host's threads; 0 for none
+  std::int64_t frames = 45;             ///< measured frames
+  std::int64_t warmup = 5;              ///< frames before the measured frames; not reported
   std::optional<nanoseconds> max_time;  ///< no measured frame begins after this time
   std::uint64_t seed = 1;               ///< seed of weights, inputs, random stages and arrivals
   std::int64_t threads = 0;             ///< threads of the `host` device; 0 for half the cores

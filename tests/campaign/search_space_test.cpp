@@ -75,8 +75,8 @@ TEST(search_space, starts_with_the_file_and_has_no_combination_that_check_refuse
   EXPECT_THAT(made.out.all(), IsEmpty());
   EXPECT_EQ(made.space.planned.name, "two_search");
   EXPECT_EQ(made.space.combinations, 3 * 3 * 3 * 4 * 3 * 2U);
-  // With each policy, serial: 3 numbers of frames in flight with each of 3 graphs, and 1 with graphs:
-  // frame. With policy deadline, which lacks one, overlap with the two other graphs.
+  // With each policy, serial: 3 numbers of frames in flight with each of 3 graphs, and 1 with
+  // graphs: frame. With policy deadline, which lacks one, overlap with the two other graphs.
   EXPECT_EQ(made.space.refused, 3 * (3 * 3 + 1) * 3 * 2U + 2 * 4 * 3 * 2U);
   const auto& file = made.list().front();
   EXPECT_EQ(file.what.name, file_settings);
