@@ -458,17 +458,48 @@ std::vector<experiment_unit> planned_members(const experiment_spec& spec, experi
   return units;
 }
 
+/// Diagnostics of several configurations, each of which is reported once.
+class merged_diagnostics {
+ public:
+  void add(const std::string& configuration, const diagnostics& found) {
+    for (const diagnostic& d : found.all()) {
+      found_.try_emplace(key_of(d), d, std::vector<std::string>{})
+          .first->second.second.push_back(configuration);
+    }
+  }
+
+  /// @param configurations Number of those that were added.
+  void report(std::size_t configurations, diagnostics& out) const {
+    for (auto [key, entry] : found_) {
+      auto& [d, in] = entry;
+      if (d.severity == severity::warning && in.size() < configurations) {
+        const auto more = in.size() > 1 ? fmt::format(" and {} more", in.size() - 1) : "";
+        d.message = fmt::format("configuration {}{}: {}", quote(in[0], 200), more, d.message);
+      }
+      out.add(std::move(d));
+    }
+  }
+
+ private:
+  std::map<diagnostic_key, std::pair<diagnostic, std::vector<std::string>>> found_;
+};
+
 /// Adds the declared configurations of pipelines that run concurrently. Each member is compared
 /// with itself in the reference.
 void plan_varied_together(const experiment_spec& spec, experiment_files& files,
                           unit_planner& planner, diagnostics& out, experiment_plan& result) {
+  merged_diagnostics merged;
   for (const configuration_spec& declared : spec.configurations) {
-    check_keys_of_members(spec, declared, files, out);
-    const auto units = planned_members(spec, files, &declared, planner, out);
-    if (out.has_errors()) return;  // those of other configurations are mostly the same
+    diagnostics found;
+    check_keys_of_members(spec, declared, files, found);
+    const auto units = planned_members(spec, files, &declared, planner, found);
+    merged.add(declared.name.text, found);
+    // Errors of other configurations are mostly the same.
+    if (found.has_errors()) return merged.report(result.configurations.size() + 1, out);
     result.configurations.push_back(all_together(spec, declared.name.text, units));
     result.configurations.back().what.assignments = assignment_texts(declared.assignments);
   }
+  merged.report(result.configurations.size(), out);
   for (std::size_t c = 0; c < spec.configurations.size(); ++c) {
     const std::size_t reference = spec.configurations[c].reference;
     for (std::size_t m = 0; reference != c && m < spec.together.size(); ++m) {

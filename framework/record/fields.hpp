@@ -24,6 +24,7 @@ struct record_counts {
   std::size_t frames = 0;
   std::size_t threads = 0;
   std::size_t stages = 0;
+  std::size_t all_stages = 0;  ///< also while they are read
   std::size_t nodes = 0;
   std::size_t buckets = 1;  ///< of the stage, at least 1
 };

@@ -185,7 +185,7 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
   a.column("cpu", of.cpu);
   a.column("threads", of.threads, index_below(a.threads));
   a.column("causes", of.causes, cause_below(a.stages));
-  a.column("preferred", of.preferred, preferred_below(a.stages));
+  a.column("preferred", of.preferred, preferred_below(a.all_stages));
   a.column("seen", of.seen, any_time);
   a.value("parts", of.parts);
   a.value("operations", of.operations);

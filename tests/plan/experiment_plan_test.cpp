@@ -222,6 +222,25 @@ TEST(pipelines_together, are_warned_of_if_their_real_time_threads_may_take_every
                                                "(0-1)")));
 }
 
+TEST(pipelines_together, report_a_warning_of_several_configurations_once) {
+  const temporary_folder folder;
+  write_members(folder);
+  const auto warnings = [&](const std::string& streams) {
+    const auto e = plan_text(folder / "exp.yaml",
+                             "experiment: e\ntogether:\n"
+                             "  - {pipeline: camera.yaml}\n"
+                             "  - {name: bulk, pipeline: batch.yaml}\n"
+                             "vary: {in_flight: [1, 2, 3], bulk.window: " +
+                                 streams + "}\n");
+    return messages(e.out, severity::warning);
+  };
+  EXPECT_THAT(warnings("[2]"),
+              ElementsAre(::testing::StartsWith("member 'bulk': window: 2 changes nothing")));
+  EXPECT_THAT(warnings("[0, 2]"),
+              ElementsAre(::testing::StartsWith("configuration 'in_flight=1 bulk.window=2' and 2 "
+                                                "more: member 'bulk': window: 2 changes")));
+}
+
 TEST(pipelines_together, need_no_run_without_priorities_where_all_have_the_same) {
   const temporary_folder folder;
   write_members(folder);

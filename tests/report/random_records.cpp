@@ -96,6 +96,7 @@ class drawing : public record_counts {
     if (in.least > in.most) return;
     if constexpr (std::same_as<T, graph_node>) nodes = 0;
     const auto count = std::same_as<T, run_record> ? members_ : below(4);
+    if constexpr (std::same_as<T, stage_record>) all_stages = count;
     for (std::size_t i = 0; i < count; ++i) {
       if (std::same_as<T, wait_record> && stages == 0) return;
       T item{};

@@ -49,10 +49,8 @@ drawn_run run_of(const task& t, int level, nanoseconds horizon) {
   return run;
 }
 
-/// Runs pipelines of CPU stages on one worker that they share. Returns the times from the due time
-/// of each frame to its end.
-std::vector<std::vector<nanoseconds>> shared_responses(const std::deque<drawn_run>& runs,
-                                                       std::string_view policy) {
+/// Runs pipelines of CPU stages on one worker that they share.
+std::vector<run_record> shared_records(const std::deque<drawn_run>& runs, std::string_view policy) {
   virtual_clock clock;
   virtual_drivers drivers(clock);
   const auto on = open_model_device(clock, {});
@@ -80,7 +78,7 @@ std::vector<std::vector<nanoseconds>> shared_responses(const std::deque<drawn_ru
   }
   const run_policy all({&kind, {}}, 1, scheduled);
   std::vector<std::function<void()>> functions;
-  std::vector<std::vector<nanoseconds>> seen(runs.size());
+  std::vector<run_record> records(runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {
     functions.emplace_back([&, i] {
       const settings& how = runs[i].planned.run;
@@ -95,12 +93,21 @@ std::vector<std::vector<nanoseconds>> shared_responses(const std::deque<drawn_ru
       measured.policy = &all.of(i);
       const phase_result result = executors[i].run(measured);
       EXPECT_EQ(result.failure, std::nullopt);
-      run_record record;
-      std::move(kept[i]).move_into(record, result.completed);
-      for (const frame_record& f : record.frames) seen[i].push_back(f.end - f.due);
+      std::move(kept[i]).move_into(records[i], result.completed);
     });
   }
   drivers.run(functions);
+  return records;
+}
+
+/// Returns the times from the due time of each frame to its end.
+std::vector<std::vector<nanoseconds>> shared_responses(const std::deque<drawn_run>& runs,
+                                                       std::string_view policy) {
+  std::vector<std::vector<nanoseconds>> seen;
+  for (const run_record& record : shared_records(runs, policy)) {
+    seen.emplace_back();
+    for (const frame_record& f : record.frames) seen.back().push_back(f.end - f.due);
+  }
   return seen;
 }
 
@@ -184,6 +191,19 @@ TEST(shared_workers, fixed_priorities_agree_with_response_time_analysis) {
     }
   }
   EXPECT_GT(schedulable, 50U);
+}
+
+TEST(shared_workers, the_record_says_where_a_stage_of_another_pipeline_would_have_gone_first) {
+  std::deque<drawn_run> runs = {run_of({3, 10}, 1, 30), run_of({4, 15}, 0, 30)};
+  const auto& kind = *std::ranges::find(builtin_policies(), "fixed_priority", &policy_kind::name);
+  for (drawn_run& run : runs) run.planned.policy = {&kind, {}};
+  const auto records = shared_records(runs, kind.name);
+  // At 0, both are due. The first keeps the worker, although the second is earlier in its plan.
+  using column = std::vector<std::int32_t>;
+  EXPECT_EQ(records[0].stages[0].preferred, (column{0, 0, 0}));
+  EXPECT_EQ(records[0].stages[1].preferred, (column{-1, 0, 0}));
+  EXPECT_EQ(records[0].stages[2].preferred, (column{-1, 0, 0}));
+  for (const auto& stage : records[1].stages) EXPECT_EQ(stage.preferred, (column{0, 0}));
 }
 
 TEST(shared_workers, without_a_policy_the_frame_that_was_due_first_goes_first) {

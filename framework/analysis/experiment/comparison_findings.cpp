@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "framework/analysis/experiment/experiment_findings.hpp"
+#include "framework/analysis/run/policy_choices.hpp"
+#include "framework/spec/settings_table.hpp"
 
 namespace graphline {
 
@@ -164,8 +166,11 @@ void add_timing_findings(const finding_source& from, std::vector<finding>& to) {
 
 void add_priority_findings(const finding_source& from, std::vector<finding>& to) {
   for (const auto& pair : from.record.pairs) {
-    const bool both_at_once = from.several_at_once(pair.what.configuration) &&
-                              from.several_at_once(pair.reference.configuration);
+    const auto without_keys = [&](std::size_t c) {
+      return from.several_at_once(c) && from.record.configurations[c].assignments.empty();
+    };
+    const bool both_at_once =
+        without_keys(pair.what.configuration) && without_keys(pair.reference.configuration);
     if (!both_at_once && !from.differ_only_in(pair, "priorities")) continue;
     const auto what = from.runs_of(pair.what);
     const auto reference = from.runs_of(pair.reference);
@@ -178,6 +183,43 @@ void add_priority_findings(const finding_source& from, std::vector<finding>& to)
     one.add(effect_of(*compared, with, from.record.how.tail), pair.what);
     to.push_back(one.all(from.labels).front());
   }
+}
+
+void add_scheduling_findings(const finding_source& from, std::vector<finding>& to) {
+  const auto add_effects = [&](auto settings::*member, std::string_view key) {
+    grouped_findings cases;
+    for (const auto& pair : from.record.pairs) {
+      const auto what = from.runs_of(pair.what);
+      const auto reference = from.runs_of(pair.reference);
+      if (what.empty() || reference.empty() || !from.differ_only_in(pair, key)) continue;
+      const auto* compared = telling(from.summary, pair);
+      if (compared == nullptr || !compared->change_range() || !decided(compared->verdict)) continue;
+      finding effect = effect_of(*compared, true, from.record.how.tail);
+      effect.key = "effect_against";
+      cases.add(std::move(effect.with("reference", written(reference.front()->run.*member))),
+                pair.what);
+    }
+    finding all{"setting_took_effect"};
+    all.with("setting", std::string(key));
+    cases.add_as_cases(std::move(all), from.labels, to);
+  };
+  add_effects(&settings::policy, "policy");
+  add_effects(&settings::window, "window");
+  add_effects(&settings::streams, "streams");
+  grouped_findings some;
+  grouped_findings none;
+  for (const auto& who : from.labels.all()) {
+    auto made = policy_finding(from.runs_of(who));
+    if (!made) continue;
+    if (made->key == "policy_decided") {
+      made->key = "decided_in";
+      some.add(std::move(*made), who);
+    } else {
+      none.add({"never_decided_in"}, who);
+    }
+  }
+  some.add_as_cases({"policies_decided"}, from.labels, to);
+  none.add_as_cases({"policies_never_decided"}, from.labels, to);
 }
 
 }  // namespace graphline

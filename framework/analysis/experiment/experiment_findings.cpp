@@ -32,10 +32,13 @@ bool finding_source::differ_only_in(const compared_pair& pair, std::string_view 
   };
   auto what = as_map(pair.what.configuration);
   auto reference = as_map(pair.reference.configuration);
-  const std::string name(key);
-  const bool set_apart = what[name] != reference[name];
-  what.erase(name);
-  reference.erase(name);
+  const auto& member = record.configurations[pair.what.configuration].members[pair.what.member];
+  bool set_apart = false;
+  for (const std::string& name : {std::string(key), fmt::format("{}.{}", member, key)}) {
+    set_apart = set_apart || what[name] != reference[name];
+    what.erase(name);
+    reference.erase(name);
+  }
   return set_apart && what == reference;
 }
 
@@ -158,6 +161,7 @@ std::vector<finding> findings_of(const experiment_record& record, const experime
   add_timing_findings(from, findings);
   if (!record.prediction) add_output_findings(from, findings);  // virtual time computes nothing
   add_priority_findings(from, findings);
+  add_scheduling_findings(from, findings);
   add_overlap_findings(from, findings);
   add_machine_findings(from, findings);
   add_trial_warnings(from, findings);

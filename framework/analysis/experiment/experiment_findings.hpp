@@ -15,8 +15,8 @@
 namespace graphline {
 
 /// Returns the findings of an experiment: cost of timing methods, equality of outputs, missing
-/// overlap, effect of priorities, overload, disturbances of the machine, and warnings of the
-/// trials' runs. Merges equal findings about several configurations.
+/// overlap, effect of priorities, policy, window and streams, overload, disturbances of the
+/// machine, and warnings of the trials' runs. Merges equal findings about several configurations.
 /// @param swept Result of `sweep_of` for the record and summary.
 std::vector<finding> findings_of(const experiment_record& record, const experiment_summary& summary,
                                  const std::optional<sweep>& swept);
@@ -35,7 +35,8 @@ struct finding_source {
     return record.configurations[configuration].members.size() > 1;
   }
 
-  /// Returns true if the configurations of a pair differ only in the value of `key`.
+  /// Returns true if the configurations of a pair differ only in the value of `key`, for all
+  /// pipelines or, as MEMBER.KEY, for this one.
   bool differ_only_in(const compared_pair& pair, std::string_view key) const;
 };
 
@@ -55,6 +56,7 @@ class grouped_findings {
 
 void add_timing_findings(const finding_source& from, std::vector<finding>& to);
 void add_priority_findings(const finding_source& from, std::vector<finding>& to);
+void add_scheduling_findings(const finding_source& from, std::vector<finding>& to);
 void add_output_findings(const finding_source& from, std::vector<finding>& to);
 void add_overlap_findings(const finding_source& from, std::vector<finding>& to);
 

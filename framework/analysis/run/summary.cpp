@@ -11,6 +11,7 @@
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/frame_period.hpp"
 #include "framework/analysis/run/launch_waits.hpp"
+#include "framework/analysis/run/policy_choices.hpp"
 #include "framework/base/units.hpp"
 #include "framework/plan/schedules/schedule.hpp"
 
@@ -78,6 +79,8 @@ std::vector<finding> findings_of(const run_record& record, const run_summary& su
       }
     }
   }
+  const run_record* const runs[] = {&record};
+  if (auto choices = policy_finding(runs)) notes.push_back(std::move(*choices));
   result.insert(result.end(), notes.begin(), notes.end());
   return result;
 }

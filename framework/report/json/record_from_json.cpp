@@ -181,6 +181,7 @@ class record_reader : public record_counts {
       return;
     } else {
       list.clear();
+      if constexpr (std::same_as<T, stage_record>) all_stages = from.items().size();
       for (const auto& part : from.items()) {
         read(part, list.emplace_back(), allowed);
         if constexpr (std::same_as<T, stage_record>) stages = list.size();

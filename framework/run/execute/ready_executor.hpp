@@ -69,7 +69,7 @@ class ready_executor final : public executor {
     peers_ = share.cpu ? share.cpu.get() : device_.get();
     peers_->executors.resize(std::max<std::size_t>(peers_->executors.size(), number_ + 1));
     peers_->executors[number_] = this;
-    cpu_->queue.reserve(p.stages.size() * live_.size());
+    cpu_->queue.reserve(p.stages.size() * live_.size(), p.policy.kind != nullptr);
     if (device_->window) device_->window->reserve(p.stages.size() * live_.size());
     host_.start_workers(
         cpu_->workers, [this](turn& own_turn, std::uint64_t token, std::exception_ptr problem) {
@@ -92,7 +92,7 @@ class ready_executor final : public executor {
     state_.begin(b);
     policy_ = b.policy;
     if (!shares_) {  // a failed phase may leave entries
-      cpu_->queue.begin(policy_ != nullptr);
+      cpu_->queue.begin();
       peers_->ready_count = 0;
       if (device_->window) device_->window->begin();
     }

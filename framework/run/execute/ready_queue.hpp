@@ -114,13 +114,15 @@ class ready_queue {
  public:
   // @pre No other thread uses the queue.
 
-  void reserve(std::size_t more) { waiting_.reserve(more); }
-
   /// @param ranked Whether ranks differ from the order without a policy.
-  void begin(bool ranked) {
+  void reserve(std::size_t more, bool ranked) {
+    waiting_.reserve(more);
+    ranked_ = ranked;
+  }
+
+  void begin() {
     waiting_.clear();
     count_ = 0;
-    ranked_ = ranked;
   }
 
   void push(const ready_stage& s) {

@@ -208,6 +208,20 @@ TEST(describe_experiment, has_a_row_for_each_of_several_pipelines) {
   expect_golden("experiment_together.txt", text);
 }
 
+TEST(describe_experiment, says_what_pipelines_share_and_names_the_common_policy) {
+  experiment_record record;
+  auto camera = made_of({});
+  camera.change = [](run_record& run) {
+    run.run.strategy = strategy::overlap;
+    run.run.policy = "deadline";
+  };
+  add_together(record, "one", {{"camera", camera}, {"batch", camera}});
+  record.how.share = sharing::cpu;
+  const auto text = text_of(record, figures_of(record));
+  EXPECT_THAT(text, HasSubstr("(1 compute thread); share=cpu\n"));
+  EXPECT_THAT(text, HasSubstr("policy=deadline"));
+}
+
 TEST(describe_experiment, has_streams_and_realtime_in_its_heading_if_all_runs_share_them) {
   const auto heading_with = [](const stream_choice& first, const stream_choice& second) {
     auto one = made_of({{"in_flight", "1"}});

@@ -22,6 +22,52 @@ TEST(sentence, has_the_figures_in_their_units) {
             "critical path");
 }
 
+TEST(sentence, says_how_often_a_policy_decided) {
+  const auto choices = [](std::string_view key) {
+    return finding(key)
+        .with("policy", "deadline")
+        .with("decided", 4)
+        .with("starts", 12)
+        .with("first", "act")
+        .with("second", "sense")
+        .with("times", 3)
+        .with("configurations", "policy=deadline");
+  };
+  EXPECT_EQ(sentence(choices("policy_decided")),
+            "policy deadline started another stage than oldest_frame in 4 of 12 starts (most often "
+            "act before sense: 3)");
+  EXPECT_EQ(sentence(choices("policy_never_decided")),
+            "policy deadline never decided: oldest_frame would have started the same stages");
+  finding all{"policies_decided"};
+  all.cases = {choices("decided_in")};
+  EXPECT_EQ(sentence(all),
+            "policies started another stage than oldest_frame: policy=deadline in 4 of 12 starts "
+            "(most often act before sense: 3)");
+  finding none{"policies_never_decided"};
+  none.cases = {choices("never_decided_in")};
+  EXPECT_EQ(sentence(none),
+            "policies never decided, oldest_frame would have started the same stages: "
+            "policy=deadline");
+}
+
+TEST(sentence, says_what_a_setting_gained) {
+  finding gained{"setting_took_effect"};
+  gained.with("setting", "window");
+  gained.cases = {finding{"effect_against"}
+                      .with("configurations", "window=2")
+                      .with("verdict", "faster")
+                      .with("percentile", "p50")
+                      .with("with", 6e6, unit::duration)
+                      .with("without", 8e6, unit::duration)
+                      .with("change", -0.25, unit::change)
+                      .with("low", -0.26, unit::change)
+                      .with("high", -0.24, unit::change)
+                      .with("reference", "1")};
+  EXPECT_EQ(sentence(gained),
+            "window took effect: window=2 is faster (p50 6.00 ms, with 1 8.00 ms: -25.0 %, 95 % "
+            "interval -26.0 % to -24.0 %)");
+}
+
 TEST(sentence, leaves_out_what_is_not_known) {
   auto found = far_away();
   found.with("part", std::string("1.gelu")).with("part_measured", quantity{590e3, unit::duration});

@@ -59,6 +59,23 @@ run_record overlapping() {
   return record;
 }
 
+TEST(trace_json, names_the_stage_that_would_have_started_without_the_policy) {
+  auto record = overlapping();
+  record.stages[0].preferred = {0, 2, 0};   // to noise
+  record.stages[1].preferred = {0, 0, -1};  // to another pipeline's
+  const auto trace = read_trace(record);
+  std::vector<std::string> seen;
+  for (const auto& event : events_of(trace, "X")) {
+    const auto args = event.value("args", json::object());
+    if (!args.contains("instead of")) continue;
+    seen.push_back(event["name"].get<std::string>() + " " + args["frame"].dump() + ": " +
+                   args["instead of"].get<std::string>());
+  }
+  std::ranges::sort(seen);
+  EXPECT_EQ(seen, (std::vector<std::string>{"launch backbone 1: noise",
+                                            "noise 2: a stage of another pipeline"}));
+}
+
 TEST(trace_json, is_written_as_ever) {
   samples::expect_golden("trace_event.json", trace_json(overlapping()));
 }
