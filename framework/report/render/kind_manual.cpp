@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "framework/report/render/text_table.hpp"
@@ -77,10 +78,10 @@ struct list_line {
   std::string origin;  ///< file of a plug-in; empty for the program's own
 };
 
-std::string list_text(const list_line& heading, const std::vector<list_line>& rows,
-                      std::size_t width) {
+std::string list_text(const list_line& heading, std::vector<list_line> rows, std::size_t width) {
   text_table table(
       {{heading.name, text_table::align::left}, {heading.note, text_table::align::left}});
+  std::ranges::stable_sort(rows, {}, &list_line::origin);  // the program's own first
   std::string last_origin;
   std::string page;
   for (const list_line& row : rows) table.add_row({row.name, row.note});
@@ -136,8 +137,7 @@ std::string list_kinds(const stage_registry& registry, std::size_t width) {
   for (const stage_kind* kind : registry.all()) {
     rows.push_back({kind->name, std::string(to_word(kind->on)), kind->headline, kind->origin});
   }
-  std::ranges::stable_sort(rows, {}, &list_line::origin);  // the program's own first
-  return list_text({"kind", "runs on", "what it does", ""}, rows, width);
+  return list_text({"kind", "runs on", "what it does", ""}, std::move(rows), width);
 }
 
 std::string describe_policy(const policy_kind& kind, std::size_t width) {
@@ -155,8 +155,7 @@ std::string list_policies(const std::vector<const policy_kind*>& kinds, std::siz
   for (const policy_kind* kind : kinds) {
     rows.push_back({kind->name, used_by(*kind), kind->description, kind->origin});
   }
-  std::ranges::stable_sort(rows, {}, &list_line::origin);
-  return list_text({"policy", "uses", "what goes first", ""}, rows, width);
+  return list_text({"policy", "uses", "what goes first", ""}, std::move(rows), width);
 }
 
 }  // namespace graphline

@@ -51,9 +51,11 @@ endforeach()
 build_outside(${CONSUMER} ${WORK}/build)
 run(${WORK}/build/consumer)
 build_outside(${EXAMPLES}/cuda_plugin ${WORK}/plugin)
-# A CPU plug-in needs none of what only programs link.
-build_outside(${EXAMPLES}/cpu_plugin ${WORK}/cpu_plugin
-  -D CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON
-  -D CMAKE_DISABLE_FIND_PACKAGE_dnnl=ON -D CMAKE_DISABLE_FIND_PACKAGE_JPEG=ON)
+# These need none of what only programs link.
+foreach(plugin cpu_plugin policy_plugin)
+  build_outside(${EXAMPLES}/${plugin} ${WORK}/${plugin}
+    -D CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON
+    -D CMAKE_DISABLE_FIND_PACKAGE_dnnl=ON -D CMAKE_DISABLE_FIND_PACKAGE_JPEG=ON)
+endforeach()
 run(${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/plugin_check.py ${WORK}/prefix/bin/graphline ${EXAMPLES}
     ${WORK} ${WORK}/tensors)
