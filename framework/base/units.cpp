@@ -115,6 +115,19 @@ std::optional<double> parse_percent(std::string_view text) {
   return percent && text == "%" ? std::optional(*percent / 100) : std::nullopt;
 }
 
+std::optional<double> parse_bytes(std::string_view text) {
+  const auto number = take_number(text);
+  for (const scale& unit : binary_prefixes) {
+    if (number && text == unit.name) return *number * unit.size;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> parse_rate(std::string_view text) {
+  const auto rate = take_number(text);
+  return rate && text == "/s" ? rate : std::nullopt;
+}
+
 time_unit unit_for(double largest_ns) {
   const scale& unit = choose(time_units, largest_ns, below_thousand);
   return {unit.name, unit.size};

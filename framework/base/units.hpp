@@ -29,6 +29,12 @@ std::optional<double> parse_nanoseconds(std::string_view text);
 /// Parses "2%" or "0.5 %" as a fraction of 1. Empty if the text is not a non-negative percentage.
 std::optional<double> parse_percent(std::string_view text);
 
+/// Parses "4GiB", "512 MiB" or "100 B". Empty if the text is not a number with a binary unit.
+std::optional<double> parse_bytes(std::string_view text);
+
+/// Parses "30/s" or "0.5 /s". Empty if the text is not a rate.
+std::optional<double> parse_rate(std::string_view text);
+
 /// Unit of a quantity. A share is a fraction of 1 and is shown in percent. A change is a share with
 /// a sign. A ratio is shown as "1.38x".
 enum class unit {

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "framework/base/error.hpp"
+#include "framework/base/random.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/spec/pipeline_reader.hpp"
@@ -294,7 +295,8 @@ planned_configuration finished(const configuration_spec& spec, experiment_unit& 
 
 /// Adds the configurations of one pipeline.
 void plan_configurations(const experiment_spec& spec, experiment_files& files,
-                         unit_planner& planner, diagnostics& out, experiment_plan& result) {
+                         unit_planner& planner, diagnostics& out, experiment_plan& result,
+                         refused_configurations* refused) {
   if (spec.pipeline.text.empty()) return;  // reported by the reader
   const pipeline_file* file = files.open(spec.pipeline, out);
   if (file == nullptr) return;
@@ -303,11 +305,15 @@ void plan_configurations(const experiment_spec& spec, experiment_files& files,
   std::vector<const experiment_unit*> all;
   for (experiment_unit& unit : units) {
     planner.plan(unit);
-    all.push_back(&unit);
+    if (refused != nullptr && unit.index > 0 && unit.found.has_errors()) {
+      refused->emplace(unit.index, unit.found);
+    }
+    if (refused == nullptr || unit.index == 0) all.push_back(&unit);
   }
   attribute_diagnostics(spec, all, out);
 
   for (std::size_t c = 0; c < spec.configurations.size(); ++c) {
+    if (refused != nullptr && refused->contains(c)) continue;
     const configuration_spec& declared = spec.configurations[c];
     result.configurations.push_back(finished(declared, units[c]));
     if (declared.reference != c) result.pairs.push_back({{c, 0}, {declared.reference, 0}});
@@ -534,7 +540,8 @@ void plan_together(const experiment_spec& spec, experiment_files& files, unit_pl
 }  // namespace
 
 experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& registry,
-                                const plan_target& target, diagnostics& out) {
+                                const plan_target& target, diagnostics& out,
+                                refused_configurations* refused) {
   experiment_plan result;
   result.name = spec.name.text;
   result.description = spec.description;
@@ -543,7 +550,7 @@ experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& reg
   experiment_files files(spec);
   unit_planner planner{registry, target};
   if (spec.together.empty()) {
-    plan_configurations(spec, files, planner, out, result);
+    plan_configurations(spec, files, planner, out, result, refused);
   } else {
     plan_together(spec, files, planner, out, result);
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -31,16 +33,23 @@ struct experiment_plan {
   std::vector<compared_pair> pairs;
 };
 
+/// Diagnostics by index of a declared configuration.
+using refused_configurations = std::map<std::size_t, diagnostics>;
+
 /// Reads the pipelines that an experiment names and loads their plug-ins into `registry`, which
 /// must outlive the plan. Plans each configuration with its settings and parameters for one
 /// machine. Reports all errors at once. An error in some configurations names the first of these.
 /// The plan is usable only if `out` has no errors.
 ///
+/// With `refused`, errors of configurations other than the first are no errors of the experiment.
+/// These configurations are left out of the plan, and stored in `refused` with their diagnostics.
+///
 /// Concurrent pipelines run in these configurations: each alone; all together; and, if their
 /// priorities differ, all together without priorities. Each pipeline running together with the
 /// others is compared with itself alone, and with itself without priorities.
 experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& registry,
-                                const plan_target& target, diagnostics& out);
+                                const plan_target& target, diagnostics& out,
+                                refused_configurations* refused = nullptr);
 
 /// Returns the files and folders that a plan reads: plug-ins, inputs, paths in parameters and due
 /// times.

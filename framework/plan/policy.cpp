@@ -31,21 +31,6 @@ std::optional<policy_text> parse(const std::string& written) {
   return policy_text{n.members()[0].key.text, n.members()[0].value};
 }
 
-const policy_kind* find_policy(const stage_registry& registry, const std::string& name) {
-  const auto& built_in = builtin_policies();
-  const auto found = std::ranges::find(built_in, name, &policy_kind::name);
-  if (found != built_in.end()) return &*found;
-  const auto own = registry.policies().find(name);
-  return own == registry.policies().end() ? nullptr : &own->second;
-}
-
-std::vector<std::string> policy_names(const stage_registry& registry) {
-  std::vector<std::string> names;
-  for (const policy_kind& kind : builtin_policies()) names.push_back(kind.name);
-  for (const auto& [name, kind] : registry.policies()) names.push_back(name);
-  return names;
-}
-
 /// Reports what the policy needs and the pipeline lacks.
 void check_needs(const draft& d, const policy_kind& kind, const place& where) {
   const settings& run = d.spec.run;
@@ -78,11 +63,16 @@ void resolve_policy(draft& d) {
                                    quote(d.spec.run.policy)));
     return;
   }
-  const policy_kind* kind = find_policy(d.registry, written->name);
-  if (kind == nullptr) {
-    const auto names = policy_names(d.registry);
-    d.out.error(where, fmt::format("unknown policy {}{}", quote(written->name),
-                                   suggestion(written->name, names, names.size())));
+  const policy_kind* kind = nullptr;
+  try {
+    const auto known = all_policies(d.registry);
+    kind = find_policy(known, written->name);
+    if (kind == nullptr) {
+      throw input_error(fmt::format("unknown policy {}{}", quote(written->name),
+                                    policy_suggestion(known, written->name)));
+    }
+  } catch (const input_error& e) {
+    d.out.error(where, e.what());
     return;
   }
   diagnostics found;

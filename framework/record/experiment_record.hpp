@@ -11,6 +11,7 @@
 #include "framework/base/clock.hpp"
 #include "framework/record/fields.hpp"
 #include "framework/record/run_record.hpp"
+#include "framework/record/search_record.hpp"
 #include "framework/spec/experiment_spec.hpp"
 
 namespace graphline {
@@ -83,6 +84,7 @@ struct experiment_record {
   std::vector<compared_pair> pairs;
   std::optional<graphline::calibration> calibration;  ///< of the device, if it was calibrated
   std::optional<prediction_record> prediction = {};   ///< if the trials are runs in virtual time
+  std::optional<search_record> search = {};  ///< if the experiment is the confirmation of a search
   std::vector<trial_record> trials;  ///< in order of execution; the last block may be incomplete
   std::string stopped;               ///< why it ended before all requested trials; else empty
   bool interrupted = false;
@@ -100,6 +102,7 @@ void fields(Archive& a, part_of_record<experiment_record> auto& of) {
   a.value("pairs", of.pairs);
   a.value("calibration", of.calibration);
   a.value("prediction", of.prediction);
+  a.value("search", of.search);
   a.value("stopped", of.stopped);
   a.value("interrupted", of.interrupted);
   a.value("failure", of.failure);

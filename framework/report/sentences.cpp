@@ -98,6 +98,16 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "fastest is {configuration}: p50 {p50}, {change} against {reference}, 95 % interval {low} to "
      "{high}"},
     {"none_faster", "no configuration has a lower p50 than {reference} beyond doubt"},
+    {"search_none_better", "no candidate is conclusively better than the file's settings"},
+    {"search_ties", "these {count} cannot be told apart: {names}; the simplest is '{simplest}'"},
+    {"search_infeasible",
+     "no confirmed candidate meets every constraint with confidence; the nearest is "
+     "'{nearest}'[, which lacks {lacks}]"},
+    {"search_of_few_frames",
+     "the confirmation has too few trials or frames for an answer, or is overloaded; use a longer "
+     "--time-limit or a lower rate"},
+    {"search_unconfirmed",
+     "nothing is confirmed: '{nearest}' was the best so far, and its figure may be lucky"},
     {"no_outputs", "no outputs to compare: no stage writes a tensor that is left unread"},
     {"same_outputs",
      "all configurations computed the same outputs as their baseline (last frame of {runs run})"},

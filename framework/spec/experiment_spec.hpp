@@ -57,9 +57,8 @@ struct experiment_spec {
   named pipeline;                  ///< path as written; empty with `together`
   std::vector<assignment> run;     ///< run settings of all configurations
   std::vector<assignment> params;  ///< parameters of all configurations
-  std::vector<configuration_spec>
-      configurations;                 ///< at least one if `together` is empty; none
-                                      ///< compares concurrent pipelines with each alone
+  /// At least one if `together` is empty. None: concurrent pipelines are compared with each alone.
+  std::vector<configuration_spec> configurations;
   bool varied = false;                ///< true if `vary:` gave the configurations
   std::vector<member_spec> together;  ///< either empty or at least two
   experiment_settings how;

@@ -55,7 +55,7 @@ TEST(lower_bound, is_the_longest_path_without_shared_resources) {
 TEST(lower_bound, is_the_same_with_a_window) {
   auto record = fork(strategy::overlap).record;
   record.run.window = 1;
-  EXPECT_EQ(lower_bounds(record).of(0, schedules::this_one).time, 55);
+  EXPECT_EQ(text_of(lower_bounds(record).of(0, schedules::this_one)), "55 critical_path: 0, 2");
 }
 
 TEST(lower_bound, includes_each_device_stage_under_serial) {

@@ -111,6 +111,38 @@ class interrupted(Case):
         self.assertFalse(other.exists())
         self.assertEqual(parts_in(self.folder), [])
 
+    def hanging_policy(self, moment, *words):
+        """A run whose policy does not return in frame 3."""
+        path = self.pipeline(f"""pipeline: hanging
+plugins: {PLUGINS / "faulty.so"}
+stages:
+  - {{name: quick, kind: cpu.spin, duration: 1ms}}
+run:
+  frames: 20
+  warmup: 1
+  strategy: overlap
+  policy: {{test.policy: {{how: hang, moment: {moment}}}}}
+""")
+        return self.start("run", path, *words)
+
+    def test_a_policy_that_never_returns_is_named_and_costs_no_frame(self):
+        named = f"stage 'quick' (policy test.policy of plug-in {PLUGINS / 'faulty.so'})"
+        for moment in ("rank", "hold"):
+            for words in ([], ["--arrival", "constant", "--rate", "100"]):
+                saved = self.folder / "r.json"
+                process = self.hanging_policy(moment, *words, "--json", saved)
+                time.sleep(1.5)
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.3)
+                _, err = self.interrupt(process)
+                self.assertIn(f"waiting for {named}, frame 3", err)
+                self.assertEqual(json.loads(saved.read_text())["end_to_end"]["count"], 2)
+        process = self.hanging_policy("rank")
+        line = process.stderr.readline()
+        process.kill()
+        process.communicate()
+        self.assertIn(f"graphline: {named} has not returned for 5 s at frame 3", line)
+
     def hanging(self, *words):
         """A run whose stage does not return in frame 3, its third measured one."""
         path = self.pipeline(f"""pipeline: hanging

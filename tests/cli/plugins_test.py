@@ -11,7 +11,7 @@ import struct
 import sys
 import unittest
 
-from cli_test import EXPERIMENT, PIPELINES, Case, graphline
+from cli_test import EXPERIMENT, PIPELINES, SOURCE, Case, graphline
 
 PLUGINS = pathlib.Path(sys.argv[4])  # those of tests/stage/plugins
 
@@ -115,6 +115,60 @@ run: {{frames: 60, warmup: 1}}
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertRegex(done.stderr, r"stage 'bad' \(test.faulty_device of plug-in .*\), "
                              r"frame \d+: operation 'faulty' failed on the host device: " + words)
+
+    def with_policy(self, policy, plugin="faulty.so"):
+        return self.pipeline(f"""pipeline: ordered
+plugins: {PLUGINS / plugin}
+stages:
+  - {{name: one, kind: cpu.spin, duration: 1ms}}
+run: {{frames: 20, warmup: 1, strategy: overlap, policy: {policy}}}
+""")
+
+    def test_a_policy_that_breaks_its_contract_is_named_with_stage_and_frame(self):
+        policy = f"policy 'test.policy' of plug-in {PLUGINS / 'faulty.so'}"
+        at = "stage 'one' (cpu.spin), frame 3: "
+        for how, moment, message in (
+                ("standard", "rank", f"{at}{policy}: an error of the standard library"),
+                ("number", "rank", f"{at}{policy}: an exception not derived from std::exception"),
+                ("standard", "hold", f"{at}{policy}: an error of the standard library"),
+                ("hour", "hold", f"{at}{policy} holds the stage back for 3600 s; the limit is"),
+                ("again", "hold", f"{at}{policy} holds the stage back for 1."),
+                ("standard", "make", f"error: {policy}: an error of the standard library"),
+                ("nothing", "make", f"error: {policy}: its 'make' returned null")):
+            path = self.with_policy(f"{{test.policy: {{how: {how}, moment: {moment}}}}}")
+            for more in ([], ["--arrival", "constant", "--rate", "200"]):
+                self.expect(graphline("run", path, *more), 1, message)
+        path = self.with_policy("{test.policy: {how: segv}}")
+        done = graphline("run", path)
+        self.assertEqual(done.returncode, -signal.SIGSEGV, done.stderr)
+        self.assertIn(f"error: stage 'one' ({policy.replace(chr(39), '')}) crashed at frame 3: ",
+                      done.stderr)
+
+    def test_a_policy_is_listed_with_its_plugin_and_takes_no_built_in_name(self):
+        faulty, taken = PLUGINS / "faulty.so", PLUGINS / "taken_policy.so"
+        self.expect(graphline("policies", "--plugin", faulty), 0, "oldest_frame",
+                    f"from plug-in {faulty.resolve()}:\ntest.policy", stream="stdout")
+        self.expect(graphline("policies", "test.policy", "--plugin", faulty), 0,
+                    "test.policy: Goes wrong.", f"From: plug-in {faulty.resolve()}", "moment",
+                    stream="stdout")
+        refused = f"plug-in '{taken.resolve()}' brings the policy 'fifo', the name of a built-in " \
+                  "policy; give it another name"
+        self.expect(graphline("policies", "--plugin", taken), 2, refused)
+        path = self.with_policy("fifo", taken.name)
+        self.expect(graphline("check", path), 2, f"{path}:5:57: error: {refused}")
+
+    def test_the_example_of_a_policy_runs(self):
+        path = SOURCE / "examples" / "policy_plugin" / "reservation.yaml"
+        library = ["--set", f"library={PLUGINS / 'reservation.so'}", "--device", "host"]
+        result = self.folder / "r.json"
+        self.expect(graphline("run", path, *library, "--frames", "10", "--json", result), 0)
+        done = json.loads(result.read_text())
+        self.assertEqual(done["record"]["settings"]["policy"],
+                         "{my.reservation: {background: [map], reserve: 5ms}}")
+        self.assertEqual(done["end_to_end"]["count"], 10)
+        self.expect(graphline("run", path, *library, "--policy",
+                              "my.reservation: {background: [mop], reserve: 5ms}"), 1,
+                    "reservation.so: no stage is named mop")
 
     def test_a_crash_names_the_stage_and_removes_what_was_begun(self):
         of = f"error: stage 'bad' (%s of plug-in {PLUGINS / 'faulty.so'}) crashed "

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "framework/run/execute/ready_executor.hpp"
+#include "framework/stage/plugin_loader.hpp"
 #include "tests/run/list_scheduling.hpp"
 #include "tests/run/virtual_run.hpp"
 
@@ -276,12 +277,81 @@ TEST(policies, that_fail_or_hold_for_too_long_end_the_run) {
   };
   for (const side first : {side::cpu, side::device}) {
     EXPECT_THAT(failure_of(held_for(10), first),
-                testing::MatchesRegex("stage '0' .*, frame 3: it lost its way"));
+                testing::MatchesRegex("stage '0' .*, frame 3: policy 'holding': it lost its way"));
     EXPECT_THAT(
         failure_of(held_for(1'000'000'001), first),
         testing::MatchesRegex("stage '0' .*, frame 0: policy 'holding' holds the stage back "
                               "for 1.00 s; the limit is 1.00 s"));
   }
+}
+
+/// Loads the policy of examples/policy_plugin.
+const policy_kind& reservation_kind() {
+  static const stage_registry registry = [] {
+    stage_registry with;
+    load_plugin(GRAPHLINE_PLUGIN_DIR "/reservation.so", with);
+    return with;
+  }();
+  return registry.policies().at("my.reservation");
+}
+
+constexpr nanoseconds ms = 1'000'000;
+
+/// Four frames of examples/policy_plugin/reservation.yaml, in its order of stages.
+drawn_run reserving(nanoseconds time_of_map, const std::vector<node>& background) {
+  drawn_run run;
+  run.planned =
+      plan_of({side::cpu, side::cpu, side::device, side::cpu}, {{0, 1}, {0, 2}, {2, 3}}, streams);
+  run.expected = {2 * ms, 2 * ms, 10 * ms, time_of_map};
+  run.times.assign(4, run.expected);
+  finish(run.planned, strategy::overlap, graph_mode::stage, 3);
+  run.planned.run.arrival = arrival::constant;
+  run.planned.run.rate = 50;
+  run.planned.run.deadline = 60 * ms;
+  run.planned.stages[0].deadline = 3 * ms;
+  run.planned.stages[1].deadline = 6 * ms;
+  run.planned.policy = {&reservation_kind(), {}};
+  run.planned.policy.arguments.set("background", node::sequence(background), {});
+  run.planned.policy.arguments.set("reserve", 5 * ms, {});
+  return run;
+}
+
+TEST(example_policy, keeps_background_stages_out_of_the_way_of_the_next_frame) {
+  const outcome plain = executed<ready_executor>(reserving(9 * ms, {}));
+  const outcome reserved = executed<ready_executor>(reserving(9 * ms, {"3"}));
+  const outcome shorter = executed<ready_executor>(reserving(8 * ms, {"3"}));
+  // `map` is ready 12 ms after its frame was due, and then delays the next frame by 1 ms.
+  EXPECT_EQ(plain.stages[0][3].begin, 12 * ms);
+  EXPECT_EQ(plain.stages[1][1].end, 25 * ms);
+  for (std::size_t f = 0; f < reserved.stages.size(); ++f) {
+    const nanoseconds due = static_cast<nanoseconds>(f) * 20 * ms;
+    EXPECT_EQ(reserved.stages[f][1].end, due + 4 * ms) << f;
+    EXPECT_EQ(reserved.stages[f][3].begin, due + 25 * ms) << f;
+    EXPECT_EQ(shorter.stages[f][3].begin, due + 12 * ms) << f << ": it ends as the next is due";
+  }
+}
+
+TEST(example_policy, does_not_hold_back_what_is_two_frames_late) {
+  const outcome reserved = executed<ready_executor>(reserving(16 * ms, {"3"}));
+  EXPECT_EQ(reserved.stages[0][3].begin, 45 * ms) << "16 ms never fit, so it becomes plain EDF";
+}
+
+TEST(example_policy, refuses_stages_and_arrivals_that_it_cannot_plan_for) {
+  const auto reason_of = [](const drawn_run& run) -> std::string {
+    try {
+      run_in_virtual_time<ready_executor>(run);
+      return "none";
+    } catch (const run_error& e) {
+      return e.what();
+    }
+  };
+  drawn_run run = reserving(9 * ms, {"9"});
+  EXPECT_THAT(reason_of(run), testing::MatchesRegex("policy 'my.reservation' of plug-in "
+                                                    "/.*/reservation.so: no stage is named 9"));
+  run = reserving(9 * ms, {"3"});
+  run.planned.run.arrival = arrival::closed;
+  run.planned.run.rate.reset();
+  EXPECT_THAT(reason_of(run), testing::HasSubstr("reservation.so: it needs arrival: constant"));
 }
 
 }  // namespace

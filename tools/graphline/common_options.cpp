@@ -159,13 +159,11 @@ std::vector<std::string> pipeline_options::files_of(const plan& p) const {
   return files;
 }
 
-planned_pipeline pipeline_options::plan_to(plan_use use,
-                                           const std::function<void(settings&)>& adjust,
-                                           bool warns) {
-  planning_options options{.device = device_, .plugins = plugins_};
-  for (const auto& text : set_) {
-    options.set.push_back(split_assignment(text, "--set", "name=value, such as --set batch=8"));
-  }
+planned_pipeline pipeline_options::plan_to(
+    plan_use use, const std::function<void(settings&)>& adjust, bool warns,
+    const std::vector<std::pair<std::string, std::string>>& set) {
+  planning_options options{.device = device_, .set = parameters(), .plugins = plugins_};
+  options.set.insert(options.set.end(), set.begin(), set.end());
   options.adjust = [&](pipeline_spec& spec, diagnostics& found) {
     for (const auto& [key, text] : overrides_) {
       if (text.empty()) continue;
@@ -179,6 +177,29 @@ planned_pipeline pipeline_options::plan_to(plan_use use,
     print(stderr, fmt::format("{}\n", result.warnings.render()));
   }
   return result;
+}
+
+std::vector<std::pair<std::string, std::string>> pipeline_options::parameters() const {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const auto& text : set_) {
+    values.push_back(split_assignment(text, "--set", "name=value, such as --set batch=8"));
+  }
+  return values;
+}
+
+experiment_spec pipeline_options::as_experiment() const {
+  experiment_spec made;
+  made.pipeline = {path_, {std::make_shared<source_text>(path_, "")}};
+  for (const auto& [key, text] : overrides_) {
+    if (text.empty()) continue;
+    const node value = option_value(key, text);
+    made.run.push_back({{key, value.where()}, value});
+  }
+  for (const auto& [name, text] : parameters()) {
+    const place given{std::make_shared<source_text>("--set " + name + '=' + text, "")};
+    made.params.push_back({{name, given}, node::scalar(text, false, given)});
+  }
+  return made;
 }
 
 plan pipeline_options::make_plan(const std::function<void(settings&)>& adjust) {

@@ -15,6 +15,7 @@
 #include "framework/device/device.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/run/pipeline/run_pipeline.hpp"
+#include "framework/spec/experiment_spec.hpp"
 #include "framework/stage/plugin_loader.hpp"
 #include "framework/stage/stage_registry.hpp"
 #include "stages/builtin.hpp"
@@ -78,10 +79,17 @@ class pipeline_options {
   std::vector<std::string> files_of(const plan& p) const;
 
   /// Reads, checks and plans the pipeline like `plan_pipeline`. Prints warnings to standard error
-  /// if `warns`. `adjust` changes the settings after the options are applied.
+  /// if `warns`. `adjust` changes the settings after the options are applied; `set` adds to --set.
   /// @pre these options outlive the plan
   planned_pipeline plan_to(plan_use use, const std::function<void(settings&)>& adjust = {},
-                           bool warns = true);
+                           bool warns = true,
+                           const std::vector<std::pair<std::string, std::string>>& set = {});
+
+  /// Returns an experiment on the pipeline, with its options as settings and parameters of all
+  /// configurations, and without configurations.
+  experiment_spec as_experiment() const;
+
+  const std::string& device_name() const noexcept { return device_; }
 
   /// Returns the plan to run.
   plan make_plan(const std::function<void(settings&)>& adjust = {});
@@ -89,6 +97,8 @@ class pipeline_options {
   std::unique_ptr<device> open_device(const plan& p) const;
 
  private:
+  std::vector<std::pair<std::string, std::string>> parameters() const;
+
   /// With `--arrival closed`, removes the file's settings that need a schedule.
   void drop_schedule(pipeline_spec& spec);
 

@@ -5,7 +5,6 @@
 #include <CLI/App.hpp>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,8 +17,6 @@
 #include "framework/base/utf8.hpp"
 #include "framework/campaign/experiment/experiment.hpp"
 #include "framework/campaign/predict/predicted_campaigns.hpp"
-#include "framework/device/builtin/builtin_devices.hpp"
-#include "framework/device/host/host_device.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/report/csv/stamps_csv.hpp"
 #include "framework/report/describe/describe.hpp"
@@ -32,6 +29,7 @@
 #include "framework/spec/pipeline_reader.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
+#include "tools/graphline/device_set.hpp"
 #include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
@@ -109,37 +107,6 @@ store_opening opening_of(const compare_arguments& given) {
   return given.overwrite ? store_opening::overwrite : store_opening::fresh;
 }
 
-/// Returns the device memory for all pipelines together, in bytes; 0 if unknown.
-std::uint64_t memory_budget(const std::string& device) {
-  // Keeps half for pinned memory, libraries and other programs.
-  return builtin_devices().resolve({device, 0}).memory_bytes.value_or(0) / 2;
-}
-
-/// The devices of an experiment, opened on first use. On `host`, there is a device for each number
-/// of compute threads; otherwise there is one device.
-class device_set {
- public:
-  explicit device_set(std::string name) : name_(std::move(name)) {}
-
-  device& operator()(const plan& p) {
-    const bool on_host = builtin_devices().resolve({name_, 0}).backend == "host";
-    auto& slot = open_[on_host ? host_threads(p) : 0];
-    if (slot == nullptr) slot = builtin_devices().open({name_, static_cast<int>(p.run.threads)});
-    return *slot;
-  }
-
- private:
-  static int host_threads(const plan& p) {
-    if (p.run.threads > 0) return static_cast<int>(p.run.threads);
-    std::string reason;
-    return host_backend().list(reason).front().compute_threads;
-  }
-
-  std::string name_;
-  std::map<int, std::unique_ptr<device>>
-      open_;  ///< key: number of compute threads on `host`, otherwise 0
-};
-
 result_outputs open_outputs(const compare_arguments& given, const experiment_plan& planned,
                             std::vector<std::string> read) {
   const auto data = data_files(planned);
@@ -215,7 +182,7 @@ exit_status compare(const compare_arguments& given) {
   given.gates.refuse([&](const gate& of) { return why_never_judged(of, planned); });
   device_set devices(given.device);
   const stop_request& stop = stop_on_interrupt();
-  const auto runner = make_trial_runner(planned, std::ref(devices), memory_budget(given.device));
+  const auto runner = make_trial_runner(planned, std::ref(devices), devices.memory_budget());
   if (given.check) {
     const auto times = try_configurations(planned, *runner, stop, given.quiet);
     print(stdout, report::as_text(report::describe(planned, times), style_of(stdout)));

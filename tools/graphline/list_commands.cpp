@@ -1,4 +1,4 @@
-// The commands that describe this program: stages, devices and schema.
+// The commands that describe this program: stages, policies, devices and schema.
 
 #include <fmt/format.h>
 
@@ -12,6 +12,7 @@
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
+#include "framework/plan/policies/policies.hpp"
 #include "framework/report/render/kind_manual.hpp"
 #include "framework/report/render/text_table.hpp"
 #include "framework/spec/schema.hpp"
@@ -24,7 +25,7 @@ namespace graphline {
 namespace {
 
 struct list_arguments {
-  std::string subject;  ///< a stage kind or a kind of file
+  std::string subject;  ///< a stage kind, a policy or a kind of file
   std::vector<std::string> plugins;
 };
 
@@ -40,6 +41,23 @@ exit_status show_stages(const list_arguments& given) {
                                   suggestion(given.subject, registry.names())));
   }
   print(stdout, describe_kind(*kind, style_of(stdout).width));
+  return exit_status::done;
+}
+
+exit_status show_policies(const list_arguments& given) {
+  const stage_registry registry = kinds_with(given.plugins);
+  const auto known = all_policies(registry);
+  const std::size_t width = style_of(stdout).width;
+  if (given.subject.empty()) {
+    print(stdout, list_policies(known, width));
+    return exit_status::done;
+  }
+  const policy_kind* kind = find_policy(known, given.subject);
+  if (kind == nullptr) {
+    throw input_error(fmt::format("unknown policy {}{}", quote(given.subject),
+                                  policy_suggestion(known, given.subject)));
+  }
+  print(stdout, describe_policy(*kind, width));
   return exit_status::done;
 }
 
@@ -99,6 +117,15 @@ void add_stages_command(CLI::App& program, action& chosen) {
   command->add_option("KIND", given->subject, "A kind, such as network; default: list all kinds");
   add_plugin_option(*command, given->plugins, "show");
   command->callback([&chosen, given] { chosen = [given] { return show_stages(*given); }; });
+}
+
+void add_policies_command(CLI::App& program, action& chosen) {
+  auto* command = add_command(program, "policies", "List the scheduling policies, or explain one");
+  auto given = std::make_shared<list_arguments>();
+  command->add_option("NAME", given->subject,
+                      "A policy, such as deadline; default: list all policies");
+  add_plugin_option(*command, given->plugins, "show");
+  command->callback([&chosen, given] { chosen = [given] { return show_policies(*given); }; });
 }
 
 void add_devices_command(CLI::App& program, action& chosen) {

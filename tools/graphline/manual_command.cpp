@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "framework/base/version.hpp"
+#include "framework/plan/policies/policies.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/terminal.hpp"
@@ -65,6 +66,11 @@ std::string choices_of(const CLI::Option& option) {
   if (names == "DEVICE") return "auto host cuda";
   if (option.get_single_name() == "KIND") {
     return fmt::format("{}", fmt::join(kinds_with({}).names(), " "));
+  }
+  if (names == "NAME" || option.get_single_name() == "NAME") {
+    std::vector<std::string_view> policies;
+    for (const policy_kind& kind : builtin_policies()) policies.push_back(kind.name);
+    return fmt::format("{}", fmt::join(policies, " "));
   }
   if (names.find('|') == names.npos) return {};
   std::ranges::replace(names, '|', ' ');

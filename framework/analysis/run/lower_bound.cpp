@@ -334,7 +334,7 @@ class frame_stages {
 lower_bounds::lower_bounds(const run_record& record) : record_(record) {
   plan planned;
   planned.run = record.run;
-  planned.run.window = 0;  // adds waits of the host, not steps
+  planned.run.window = 0;  // changes no step, and needs kinds of stages
   planned.stages.resize(record.stages.size());
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     planned.stages[s].on = record.stages[s].on;

@@ -48,8 +48,7 @@ double student_t_critical(double level, std::size_t freedom) {
   return quantile(complement(t, level / 2));
 }
 
-rank_interval interval_ranks(double p, std::size_t independent, std::size_t count) {
-  constexpr double outside = 0.025;  // on each side
+rank_interval interval_ranks(double p, std::size_t independent, std::size_t count, double outside) {
   const auto n = static_cast<double>(independent);
   const auto rank_in_sample = [&](double rank) -> std::size_t {
     if (rank < 1 || rank > n) return 0;

@@ -29,6 +29,9 @@ struct interval {
   bool contains(double value) const noexcept { return low <= value && value <= high; }
 };
 
+/// Probability on each side of a 95 % interval.
+inline constexpr double outside_95 = 0.025;
+
 /// Returns z with P(|Z| > z) = `level` for a standard normal Z, 0 < `level` < 1; 1.96 for 0.05.
 double normal_critical(double level);
 
@@ -49,7 +52,9 @@ struct rank_interval {
 /// Statistics", 3rd ed. 1999, section 3.2), and scaled by count / independent. `low` is the highest
 /// rank whose value exceeds the percentile with a probability of at most 2.5 %. `high` is the
 /// lowest rank whose value is below the percentile with at most this probability.
-rank_interval interval_ranks(double p, std::size_t independent, std::size_t count);
+/// @param outside Probability on each side instead of 2.5 %.
+rank_interval interval_ranks(double p, std::size_t independent, std::size_t count,
+                             double outside = outside_95);
 
 /// Estimates the change from the first value to the last, in the unit of the values; empty without
 /// a significant trend or below `least_for_trend` values.

@@ -36,9 +36,10 @@ std::optional<nanoseconds> ended(nanoseconds value) {
   return value == never ? std::nullopt : std::optional(value);
 }
 
-void judge(bound_check& to, const std::vector<nanoseconds>& sorted, double p, nanoseconds bound) {
+void judge(bound_check& to, const std::vector<nanoseconds>& sorted, double p, nanoseconds bound,
+           double outside) {
   const auto n = static_cast<std::size_t>(static_cast<double>(sorted.size()) / to.clustering);
-  const auto [low, high] = interval_ranks(p, n, sorted.size());
+  const auto [low, high] = interval_ranks(p, n, sorted.size(), outside);
   if (low > 0) to.low = ended(sorted[low - 1]);
   if (high > 0) to.high = ended(sorted[high - 1]);
   if (high > 0 && sorted[high - 1] <= bound) to.verdict = bound_verdict::holds;
@@ -53,7 +54,7 @@ std::size_t frames_to_hold(double p) {
 }
 
 bound_check check_bound(const std::vector<std::vector<nanoseconds>>& runs, double p,
-                        nanoseconds bound) {
+                        nanoseconds bound, double outside) {
   bound_check result;
   std::vector<nanoseconds> sorted;
   for (const auto& run : runs) sorted.insert(sorted.end(), run.begin(), run.end());
@@ -65,7 +66,7 @@ bound_check check_bound(const std::vector<std::vector<nanoseconds>>& runs, doubl
   result.p50 = ended(sorted[rank_of(0.5, sorted.size())]);
   result.value = ended(sorted[rank_of(p, sorted.size())]);
   result.clustering = clustering_of(runs, result, bound);
-  judge(result, sorted, p, bound);
+  judge(result, sorted, p, bound, outside);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "framework/analysis/stats/confidence.hpp"
 #include "framework/base/clock.hpp"
 
 namespace graphline {
@@ -51,7 +52,8 @@ struct bound_check {
 /// divided by a ratio of variances of the number of late frames per batch: the measured variance
 /// over that of independent frames (batch means: Law, "Simulation Modeling and Analysis", section
 /// 9.5).
+/// @param outside Probability on each side instead of 2.5 %.
 bound_check check_bound(const std::vector<std::vector<nanoseconds>>& runs, double p,
-                        nanoseconds bound);
+                        nanoseconds bound, double outside = outside_95);
 
 }  // namespace graphline

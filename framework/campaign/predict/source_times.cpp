@@ -287,6 +287,13 @@ source_times::source_times(const plan& p, const std::vector<prediction_source>& 
   check_together(sources);
   for (const prediction_source& source : sources) add(source);
   for (const auto& [stage, factor] : options.scale) scale(stage, factor);
+  for (const stage_times& stage : stages_) {
+    std::vector<nanoseconds> times;
+    for (std::size_t f = 0; f < stage.work.size(); ++f) {
+      if (stage.rows.empty() || stage.rows[f] > 0) times.push_back(stage.work[f]);
+    }
+    expected_.push_back(times.empty() ? 0 : lower_median(std::move(times)));
+  }
 }
 
 void source_times::add(const prediction_source& source) {
@@ -342,6 +349,7 @@ virtual_times source_times::replay(std::span<const std::uint32_t> order,
     return order[static_cast<std::size_t>(frame.index) % order.size()];
   };
   virtual_times times;
+  times.expected = expected_;
   times.work = [this, at, faster](std::size_t stage, const frame_position& frame) {
     const nanoseconds time = stages_[stage].work[at(frame)];
     return faster == stage ? std::llround(0.9 * static_cast<double>(time)) : time;

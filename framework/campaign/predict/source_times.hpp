@@ -66,7 +66,8 @@ class source_times {
 
   const plan& plan_;
   std::vector<stage_times> stages_;
-  std::vector<nanoseconds> launch_;  ///< launch time of a frame's graph
+  std::vector<nanoseconds> expected_;  ///< median time of each stage, for the policy
+  std::vector<nanoseconds> launch_;    ///< launch time of a frame's graph
   std::vector<std::size_t> counts_;
   std::size_t block_length_ = 1;
 };

@@ -1,5 +1,8 @@
 #include "framework/plan/policies/policies.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -7,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
 
 namespace graphline {
@@ -73,7 +78,7 @@ policy_kind by_slack() {
       "least_slack",
       "The stage that must start first, by expected times, so that it and all stages after it meet "
       "their deadlines.",
-      "Mok 1983, https://hdl.handle.net/1721.1/15670",
+      "Mok 1983, MIT/LCS/TR-297, https://apps.dtic.mil/sti/citations/ADA139996",
       [](const ready_job& job) { return policy_rank{job.due + job.stage.latest_start}; });
   kind.needs_deadline = true;
   kind.needs_times = true;
@@ -125,7 +130,8 @@ policy_kind at_random() {
 
 const std::vector<policy_kind>& builtin_policies() {
   static const std::vector<policy_kind> all = {
-      simple(std::string(default_policy), "The frame that was due first; within it, planned order.",
+      simple(std::string(default_policy),
+             "The frame that was due first; within it, planned order. The default.",
              "Conway, Maxwell and Miller 1967, Theory of Scheduling, on first come, first served",
              [](const ready_job& job) { return policy_rank{job.due}; }),
       simple(
@@ -142,6 +148,34 @@ const std::vector<policy_kind>& builtin_policies() {
       by_time(),
       at_random()};
   return all;
+}
+
+std::vector<const policy_kind*> all_policies(const stage_registry& registry) {
+  std::vector<const policy_kind*> all;
+  for (const policy_kind& kind : builtin_policies()) all.push_back(&kind);
+  const std::vector<const policy_kind*> built_in = all;
+  for (const auto& [name, kind] : registry.policies()) {
+    if (find_policy(built_in, name) != nullptr) {
+      throw input_error(
+          fmt::format("plug-in '{}' brings the policy '{}', the name of a built-in "
+                      "policy; give it another name",
+                      kind.origin, name));
+    }
+    all.push_back(&kind);
+  }
+  return all;
+}
+
+const policy_kind* find_policy(const std::vector<const policy_kind*>& among,
+                               std::string_view name) {
+  const auto found = std::ranges::find(among, name, &policy_kind::name);
+  return found == among.end() ? nullptr : *found;
+}
+
+std::string policy_suggestion(const std::vector<const policy_kind*>& among, std::string_view name) {
+  std::vector<std::string> names;
+  for (const policy_kind* kind : among) names.push_back(kind->name);
+  return suggestion(name, names, names.size());
 }
 
 }  // namespace graphline

@@ -439,6 +439,7 @@ document describe(const experiment_record& record, const experiment_analysis& an
   made.lines = heading_of(record);
   const experiment_view of(record, analysis);
   add_failures(made, of);
+  add_search(made, of);
   if (record.trials.empty()) {
     made.findings.push_back(warning("no_trials"));
   } else {
@@ -453,7 +454,7 @@ document describe(const experiment_record& record, const experiment_analysis& an
     add_restrictions(made, of);
   }
   add_data(made, of);
-  if (!record.trials.empty()) add_winner(made, of);
+  if (!record.trials.empty() && !record.search) add_winner(made, of);
   made.findings.insert(made.findings.end(), analysis.findings.begin(), analysis.findings.end());
   add_origin(made, record);
   return made;

@@ -58,6 +58,9 @@ cell change_cell(const std::optional<interval>& range);
 /// Returns the word of a verdict, colored as good if faster and as bad if slower.
 cell verdict_cell(verdict what, figure of = figure::p50);
 
+/// Adds the answer of a search, if the experiment confirms one.
+void add_search(document& to, const experiment_view& of);
+
 /// Add the tables for the text and page reports.
 void add_answer(document& to, const experiment_view& of);
 void add_stages(document& to, const experiment_view& of);

@@ -1,10 +1,12 @@
 #include "framework/report/render/kind_manual.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "framework/report/render/text_table.hpp"
@@ -68,6 +70,46 @@ void append_parameters(std::string& page, const std::vector<parameter>& paramete
   }
 }
 
+/// A line of a list, for a kind of stage or policy.
+struct list_line {
+  std::string name;
+  std::string note;
+  std::string what;
+  std::string origin;  ///< file of a plug-in; empty for the program's own
+};
+
+std::string list_text(const list_line& heading, std::vector<list_line> rows, std::size_t width) {
+  text_table table(
+      {{heading.name, text_table::align::left}, {heading.note, text_table::align::left}});
+  std::ranges::stable_sort(rows, {}, &list_line::origin);  // the program's own first
+  std::string last_origin;
+  std::string page;
+  for (const list_line& row : rows) table.add_row({row.name, row.note});
+  const std::vector<std::string> lines = lines_of(table);
+  std::size_t indent = 0;
+  for (const auto& line : lines) indent = std::max(indent, line.size() + 2);
+  const auto add = [&](const std::string& line, std::string_view what) {
+    page += wrapped(fmt::format("{:{}}{}", line, indent, what), indent, width) + '\n';
+  };
+  add(lines.front(), heading.what);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].origin != last_origin) {
+      last_origin = rows[i].origin;
+      page += fmt::format("from plug-in {}:\n", last_origin);
+    }
+    add(lines[i + 1], rows[i].what);
+  }
+  return page;
+}
+
+std::string used_by(const policy_kind& kind) {
+  std::vector<std::string_view> used;
+  if (kind.needs_deadline) used.push_back("deadlines");
+  if (kind.needs_times) used.push_back("expected times");
+  if (kind.uses_priorities) used.push_back("priorities");
+  return used.empty() ? "-" : fmt::format("{}", fmt::join(used, ", "));
+}
+
 }  // namespace
 
 std::string describe_kind(const stage_kind& kind, std::size_t width) {
@@ -91,29 +133,29 @@ std::string describe_kind(const stage_kind& kind, std::size_t width) {
 }
 
 std::string list_kinds(const stage_registry& registry, std::size_t width) {
-  text_table table({{"kind", text_table::align::left}, {"runs on", text_table::align::left}});
-  std::string last_origin;
-  std::string page;
-  std::vector<const stage_kind*> kinds = registry.all();
-  std::ranges::stable_sort(kinds, {}, &stage_kind::origin);  // the program's own first
-  for (const stage_kind* kind : kinds) {
-    table.add_row({kind->name, std::string(to_word(kind->on))});
+  std::vector<list_line> rows;
+  for (const stage_kind* kind : registry.all()) {
+    rows.push_back({kind->name, std::string(to_word(kind->on)), kind->headline, kind->origin});
   }
-  const std::vector<std::string> lines = lines_of(table);
-  std::size_t indent = 0;
-  for (const auto& line : lines) indent = std::max(indent, line.size() + 2);
-  const auto add = [&](const std::string& line, std::string_view what) {
-    page += wrapped(fmt::format("{:{}}{}", line, indent, what), indent, width) + '\n';
-  };
-  add(lines.front(), "what it does");
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (kinds[i]->origin != last_origin) {
-      last_origin = kinds[i]->origin;
-      page += fmt::format("from plug-in {}:\n", last_origin);
-    }
-    add(lines[i + 1], kinds[i]->headline);
-  }
+  return list_text({"kind", "runs on", "what it does", ""}, std::move(rows), width);
+}
+
+std::string describe_policy(const policy_kind& kind, std::size_t width) {
+  const auto line = [width](const std::string& text) { return wrapped(text, 0, width) + '\n'; };
+  std::string page = line(fmt::format("{}: {}", kind.name, kind.description));
+  page += fmt::format("Uses: {}\n", used_by(kind));
+  if (!kind.source.empty()) page += line("Source: " + kind.source);
+  if (!kind.origin.empty()) page += fmt::format("From: plug-in {}\n", kind.origin);
+  append_parameters(page, kind.parameters, width);
   return page;
+}
+
+std::string list_policies(const std::vector<const policy_kind*>& kinds, std::size_t width) {
+  std::vector<list_line> rows;
+  for (const policy_kind* kind : kinds) {
+    rows.push_back({kind->name, used_by(*kind), kind->description, kind->origin});
+  }
+  return list_text({"policy", "uses", "what goes first", ""}, std::move(rows), width);
 }
 
 }  // namespace graphline

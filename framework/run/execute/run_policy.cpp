@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
@@ -11,6 +13,11 @@ namespace graphline {
 namespace {
 
 constexpr nanoseconds longest_hold = 1'000'000'000;
+
+std::string subject_of(const policy_kind& kind) {
+  return fmt::format("policy '{}'{}{}", kind.name, kind.origin.empty() ? "" : " of plug-in ",
+                     kind.origin);
+}
 
 /// Adds a pipeline's stages. Fills paths and latest starts from the last stage to the first.
 void add_stages(const scheduled_pipeline& of, std::vector<policy_stage>& to) {
@@ -51,18 +58,17 @@ pipeline_policy::pipeline_policy(const policy_kind& kind, const scheduling_polic
   }
 }
 
+void pipeline_policy::fail() const {
+  throw run_error(fmt::format("{}: {}", subject_of(kind_), reason_of_caught()));
+}
+
 nanoseconds pipeline_policy::hold_until(std::uint32_t stage, std::int64_t frame, nanoseconds due,
                                         nanoseconds now, nanoseconds since) const {
   const ready_job job{stages_[stage], frame, due};
-  const auto call = [&] { return rule_.hold_until(job, now); };
-  const nanoseconds until = [&] {
-    if (labels_.empty()) return call();
-    const stage_scope scope({labels_[stage], frame});
-    return call();
-  }();
+  const nanoseconds until = ask(stage, frame, [&] { return rule_.hold_until(job, now); });
   if (until <= now || until - since <= longest_hold) return until;
-  throw run_error(fmt::format("policy '{}' holds the stage back for {}; the limit is {}",
-                              kind_.name, format_duration(static_cast<double>(until - since)),
+  throw run_error(fmt::format("{} holds the stage back for {}; the limit is {}", subject_of(kind_),
+                              format_duration(static_cast<double>(until - since)),
                               format_duration(static_cast<double>(longest_hold))));
 }
 
@@ -72,10 +78,10 @@ run_policy::run_policy(const planned_policy& what, std::uint64_t seed,
   try {
     rule_ = what.kind->make(what.arguments, stages_, seed);
   } catch (...) {
-    throw run_error(fmt::format("policy '{}': {}", what.kind->name, reason_of_caught()));
+    throw run_error(fmt::format("{}: {}", subject_of(*what.kind), reason_of_caught()));
   }
   if (rule_ == nullptr) {
-    throw run_error(fmt::format("policy '{}': its 'make' returned nothing", what.kind->name));
+    throw run_error(fmt::format("{}: its 'make' returned null", subject_of(*what.kind)));
   }
   std::span<const policy_stage> rest = stages_;
   for (const scheduled_pipeline& of : pipelines) {
@@ -93,8 +99,8 @@ std::vector<nanoseconds> median_times(const run_record& record) {
     for (std::size_t frame = 0; frame < all.size(); ++frame) {
       if (ran(stage, frame)) times.push_back(all[frame]);
     }
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    if (!times.empty()) std::nth_element(times.begin(), middle, times.end());
+    const auto middle = times.begin() + (std::ssize(times) - 1) / 2;
+    if (!times.empty()) std::ranges::nth_element(times, middle);
     medians.push_back(times.empty() ? 0 : *middle);
   }
   return medians;

@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "framework/base/stage_activity.hpp"
@@ -28,22 +29,34 @@ class pipeline_policy {
 
   bool holds() const noexcept { return kind_.holds; }
 
-  /// @throws what the policy throws
+  /// @throws run_error naming the policy if it throws
   policy_rank rank(std::uint32_t stage, std::int64_t frame, nanoseconds due,
                    std::uint64_t order) const {
-    const auto call = [&] { return rule_.rank({stages_[stage], frame, due, order}); };
-    if (labels_.empty()) return call();
-    const stage_scope scope({labels_[stage], frame});
-    return call();
+    return ask(stage, frame, [&] { return rule_.rank({stages_[stage], frame, due, order}); });
   }
 
   /// Returns the host time until which a stage must not start.
   /// @param since Host time at which the stage was held back first, or `now`.
-  /// @throws run_error if that is more than a second after `since`
+  /// @throws run_error naming the policy if it throws, or if that is more than a second after
+  /// `since`
   nanoseconds hold_until(std::uint32_t stage, std::int64_t frame, nanoseconds due, nanoseconds now,
                          nanoseconds since) const;
 
  private:
+  /// Calls a function of the policy about a stage.
+  template <class Function>
+  std::invoke_result_t<Function> ask(std::uint32_t stage, std::int64_t frame,
+                                     const Function& function) const {
+    try {
+      if (labels_.empty()) return function();
+      const stage_scope scope({labels_[stage], frame});
+      return function();
+    } catch (...) {
+      fail();
+    }
+  }
+  [[noreturn]] void fail() const;
+
   const scheduling_policy& rule_;
   const policy_kind& kind_;
   std::span<const policy_stage> stages_;

@@ -77,7 +77,7 @@ class virtual_session::world {
     std::optional<run_policy> scheduled;
     if (planned_.policy.kind != nullptr) {
       scheduled.emplace(planned_.policy, record.run.seed,
-                        std::vector{scheduled_pipeline{&planned_, options.expected}});
+                        std::vector{scheduled_pipeline{&planned_, times.expected}});
       measured.policy = &scheduled->of(0);
     }
     const phase_result result = executor_->run(measured);

@@ -26,6 +26,8 @@ struct virtual_times {
 
   /// Rows of a stage that depends on the frame, as in `stage_record::rows`; unset if no stage does.
   std::function<std::int32_t(std::size_t stage, const frame_position& frame)> rows = {};
+
+  std::vector<nanoseconds> expected = {};  ///< by stage, for the policy; empty: all 0
 };
 
 /// The machine of a virtual session.
@@ -48,7 +50,6 @@ struct virtual_run_options {
   std::optional<std::int64_t> frames = {};
   std::optional<double> rate = {};                 ///< frames due per second; with arrivals
   std::optional<std::uint64_t> arrival_seed = {};  ///< of random arrival times; default: `seed`
-  std::vector<nanoseconds> expected = {};          ///< times of stages, for the policy
 };
 
 /// Runs a plan in virtual time: the same executors as `session`, on a `model` device and a virtual

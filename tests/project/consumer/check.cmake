@@ -34,7 +34,13 @@ execute_process(COMMAND bash -c "source $0
   [ \"\${COMPREPLY[*]}\" = cuda ]
   COMP_WORDS=(graphline stages cpu.sp) COMP_CWORD=2
   _graphline
-  [ \"\${COMPREPLY[*]}\" = cpu.spin ]"
+  [ \"\${COMPREPLY[*]}\" = cpu.spin ]
+  COMP_WORDS=(graphline run --policy fi) COMP_CWORD=3
+  _graphline
+  [ \"\${COMPREPLY[*]}\" = 'fifo fixed_priority' ]
+  COMP_WORDS=(graphline policies least) COMP_CWORD=2
+  _graphline
+  [ \"\${COMPREPLY[*]}\" = least_slack ]"
   ${WORK}/prefix/share/bash-completion/completions/graphline
   COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 foreach(installed zsh/site-functions/_graphline fish/vendor_completions.d/graphline.fish)
@@ -45,9 +51,11 @@ endforeach()
 build_outside(${CONSUMER} ${WORK}/build)
 run(${WORK}/build/consumer)
 build_outside(${EXAMPLES}/cuda_plugin ${WORK}/plugin)
-# A CPU plug-in needs none of what only programs link.
-build_outside(${EXAMPLES}/cpu_plugin ${WORK}/cpu_plugin
-  -D CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON
-  -D CMAKE_DISABLE_FIND_PACKAGE_dnnl=ON -D CMAKE_DISABLE_FIND_PACKAGE_JPEG=ON)
+# These need none of what only programs link.
+foreach(plugin cpu_plugin policy_plugin)
+  build_outside(${EXAMPLES}/${plugin} ${WORK}/${plugin}
+    -D CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON
+    -D CMAKE_DISABLE_FIND_PACKAGE_dnnl=ON -D CMAKE_DISABLE_FIND_PACKAGE_JPEG=ON)
+endforeach()
 run(${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/plugin_check.py ${WORK}/prefix/bin/graphline ${EXAMPLES}
     ${WORK} ${WORK}/tensors)

@@ -3,8 +3,9 @@ again.
 
 usage: plugin_check.py GRAPHLINE EXAMPLES BUILT FOLDER
 
-BUILT holds plugin/normalize.so and cpu_plugin/accumulate.so. normalize runs on `host`, and on
-`cuda` where there is such a device and the plug-in was built for it.
+BUILT holds plugin/normalize.so, cpu_plugin/accumulate.so and policy_plugin/reservation.so.
+normalize runs on `host`, and on `cuda` where there is such a device and the plug-in was built for
+it.
 """
 
 import os
@@ -92,6 +93,8 @@ def main():
         for graphs in ("off", "stage"):
             check(device, graphs)
     check_accumulate()
+    graphline("run", pathlib.Path(EXAMPLES, "policy_plugin", "reservation.yaml"), "--set",
+              f"library={pathlib.Path(BUILT, 'policy_plugin', 'reservation.so')}", "--frames", 3)
 
 
 main()

@@ -224,6 +224,17 @@ void add_ways_to_run(sentence_list& to) {
                               in(finding(apart).with("period", time_of(87)), "b")});
 }
 
+void add_search(sentence_list& to) {
+  to.title("searches");
+  finding none{"search_infeasible", finding_severity::warning};
+  to.add(none.with("nearest", "a").with("lacks", "throughput >= 30 frame/s (28 frame/s, fails)"),
+         {"search_none_better", "search_infeasible", "search_of_few_frames", "search_unconfirmed"});
+  finding ties{"search_ties"};
+  to.add(ties.with("count", 2)
+             .with("simplest", "a")
+             .with("names", std::vector<std::string>{"'a'", "'b'"}));
+}
+
 void add_machine(sentence_list& to) {
   to.title("launches and the machine");
   finding launch{"device_waits_for_host", finding_severity::warning, {"net"}};
@@ -268,8 +279,8 @@ void add_limits(sentence_list& to) {
 
 TEST(sentence, of_every_finding_of_runs_and_experiments) {
   sentence_list all;
-  for (const auto add :
-       {add_load, add_limits, add_timing, add_outputs, add_rows, add_ways_to_run, add_machine}) {
+  for (const auto add : {add_load, add_limits, add_timing, add_outputs, add_rows, add_ways_to_run,
+                         add_machine, add_search}) {
     add(all);
   }
   samples::expect_golden("sentences.txt", all.text());

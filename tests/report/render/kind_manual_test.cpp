@@ -143,6 +143,50 @@ blur      device   Blur an image
               testing::HasSubstr("Runs on: device\nFrom: plug-in /opt/blur.so\n"));
 }
 
+policy_kind laxity_kind() {
+  policy_kind kind{.name = "laxity",
+                   .description = "The stage with the least time to spare, whatever its frame.",
+                   .source = "Nobody 1970"};
+  kind.uses_priorities = false;
+  kind.needs_times = true;
+  kind.needs_deadline = true;
+  kind.parameters = {{.name = "reserve",
+                      .type = parameter_type::duration,
+                      .help = "Time that is kept.",
+                      .required = true}};
+  return kind;
+}
+
+TEST(describe_policy, says_what_it_uses_and_where_it_was_published) {
+  EXPECT_EQ(describe_policy(laxity_kind(), 60),
+            R"(laxity: The stage with the least time to spare, whatever its
+frame.
+Uses: deadlines, expected times
+Source: Nobody 1970
+
+Parameter  type      default
+  reserve  duration  required
+      Time that is kept.
+)");
+}
+
+TEST(list_policies, puts_those_of_a_plugin_beneath_its_file) {
+  const policy_kind own = laxity_kind();
+  policy_kind other{.name = "mine", .description = "The stage that I like."};
+  other.origin = "/opt/mine.so";
+  policy_kind none{.name = "none", .description = "Any stage."};
+  none.uses_priorities = false;
+  EXPECT_EQ(list_policies({&other, &own, &none}, 60),
+            R"(policy  uses                       what goes first
+laxity  deadlines, expected times  The stage with the least
+                                   time to spare, whatever
+                                   its frame.
+none    -                          Any stage.
+from plug-in /opt/mine.so:
+mine    priorities                 The stage that I like.
+)");
+}
+
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Property;

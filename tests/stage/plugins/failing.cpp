@@ -1,4 +1,4 @@
-// Plug-ins without kinds: they add none, throw first, or cannot be loaded.
+// Plug-ins without kinds: they add none, throw first, cannot be loaded, or take a policy's name.
 
 #include "framework/stage/plugin.hpp"
 
@@ -13,6 +13,11 @@ GRAPHLINE_PLUGIN(registry) {
   if (registry.all().empty()) throw 7;
 #elif defined(LACKS_A_SYMBOL)
   if (registry.all().empty()) defined_nowhere();
+#elif defined(TAKES_A_POLICY)
+  registry.add(graphline::policy_kind{
+      .name = "fifo",
+      .make = [](const graphline::arguments&, std::span<const graphline::policy_stage>,
+                 std::uint64_t) { return nullptr; }});
 #else
   static_cast<void>(registry);
 #endif

@@ -105,9 +105,47 @@ stage_kind faulty_kind(const char* name, side on) {
   return kind;
 }
 
+/// Does `how` in its function `moment`.
+class faulty_policy final : public scheduling_policy {
+ public:
+  explicit faulty_policy(const arguments& given)
+      : how_(given.text("how")), ranks_(given.text("moment") == "rank") {}
+
+  policy_rank rank(const ready_job& job) const override {
+    if (ranks_ && job.frame == faulty_frame) go_wrong(how_);
+    return {};
+  }
+
+  nanoseconds hold_until(const ready_job& job, nanoseconds now) const override {
+    if (ranks_ || job.frame != faulty_frame) return now;
+    go_wrong(how_);
+    return now + (how_ == "hour" ? 3'600'000'000'000 : 600'000'000);
+  }
+
+ private:
+  std::string how_;
+  bool ranks_;
+};
+
+policy_kind faulty_policy_kind() {
+  policy_kind kind{.name = "test.policy", .description = "Goes wrong."};
+  kind.parameters = {
+      {.name = "how", .type = parameter_type::text, .help = "What goes wrong", .required = true},
+      {.name = "moment", .type = parameter_type::text, .help = "In what", .default_value = "rank"}};
+  kind.holds = true;
+  kind.make = [](const arguments& given, std::span<const policy_stage>,
+                 std::uint64_t) -> std::unique_ptr<const scheduling_policy> {
+    if (given.text("moment") != "make") return std::make_unique<faulty_policy>(given);
+    go_wrong(given.text("how"));
+    return nullptr;
+  };
+  return kind;
+}
+
 }  // namespace
 
 GRAPHLINE_PLUGIN(registry) {
+  registry.add(faulty_policy_kind());
   registry.add(faulty_kind("test.faulty", side::cpu));
   registry.add(faulty_kind("test.faulty_device", side::device));
 }

@@ -1,0 +1,149 @@
+"""graphline search: exit status, messages, files.
+
+usage: search_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+"""
+
+import json
+import sys
+import time
+import unittest
+
+from cli_test import Case, graphline
+
+# A frame takes as long as the parameter says, whatever else the machine does.
+PAUSES = """pipeline: pauses
+params: {pause: 4ms}
+stages:
+  - {name: pause, kind: cpu.spin, duration: $pause}
+run: {warmup: 1, frames: 10, strategy: serial}
+"""
+OVER = ["--over", "pause=2ms,4ms,6ms", "--over", "in_flight=1,2", "--over", "strategy",
+        "--over", "priorities"]
+
+
+class search(Case):
+    def words(self, *words, text=PAUSES):
+        return ["search", self.pipeline(text, "p.yaml"), "--device", "host", *words]
+
+    def found(self, *words, status=0):
+        path = self.folder / "r.json"
+        done = graphline(*self.words(*OVER, "--time-limit", "4s", "--json", path, *words),
+                         cwd=self.folder)
+        self.expect(done, status)
+        return " ".join(done.stdout.split()), json.loads(path.read_text())
+
+    def refused(self, *words, text=PAUSES):
+        done = graphline(*self.words(*words, text=text))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stdout, "")
+        return " ".join(done.stderr.split())
+
+    def test_the_best_is_confirmed_and_compared_with_the_file(self):
+        page, notes = self.folder / "r.html", self.folder / "r.md"
+        text, result = self.found("--html", page, "--markdown", notes)
+        answer = result["answer"]
+        self.assertTrue(answer["chosen"])
+        self.assertTrue(answer["settings"].startswith("pause=2ms"), answer)
+        self.assertRegex(text, r"settings pause=2ms")
+        self.assertRegex(text, r"p50 \d+\.\d+ ms \(95 % interval")
+        self.assertRegex(text, r"against the file -\d+\.\d % \(95 % interval")
+        self.assertRegex(text, r"in the pipeline's file: (run: \{.*\} )?params: \{pause: 2ms\}")
+        for name in (page, notes):
+            self.assertIn("Best settings", name.read_text())
+        # 3 pauses with 3 strategies and 2 numbers of frames in flight, twice for the priorities.
+        searched = result["search"]
+        self.assertEqual(searched["combinations"], 36)
+        self.assertEqual(searched["refused"], 6)  # serial with two frames in flight
+        self.assertEqual(searched["candidates"] + searched["refused"] + searched["same"], 36)
+        self.assertEqual(len(result["candidates"]), searched["candidates"])
+        self.assertLessEqual(searched["confirmed"], 4)
+        # Its figures come from the confirmation: those trials are in the record, the race's not.
+        record = result["record"]
+        self.assertEqual(len(record["trials"]), 10 * len(record["configurations"]))
+        self.assertEqual(record["configurations"][0]["name"], "as in the file")
+        frames = sum(len(member["frames"]["end"]) for trial in record["trials"]
+                     for member in trial["members"])
+        self.assertEqual(searched["confirmed_frames"], frames)
+        again = graphline("report", self.folder / "r.json")
+        self.expect(again, 0)
+        self.assertIn("Best settings", again.stdout)
+        self.expect(graphline("diff", self.folder / "r.json", self.folder / "r.json"), 0)
+
+    def test_compare_resumes_the_confirmation(self):
+        folder = self.folder / "kept"
+        folder.mkdir()
+        path = folder / "e.yaml"
+        _, result = self.found("--experiment", path)
+        trials = len(result["record"]["trials"])
+        count = len(result["record"]["configurations"])
+        self.assertIn("pipeline: ../p.yaml\n", path.read_text())
+        done = graphline("compare", path, "--device", "host", "--resume", "--trials", 11, "--json",
+                         self.folder / "c.json", cwd=self.folder)
+        self.expect(done, 0, f"going on from {trials} trials")
+        more = json.loads((self.folder / "c.json").read_text())["record"]["trials"]
+        self.assertEqual(len(more), trials + count)
+
+    def test_a_constraint_that_nothing_meets_names_the_nearest_and_what_it_lacks(self):
+        text, result = self.found("--subject-to", "throughput>=2000/s")
+        self.assertFalse(result["answer"]["chosen"])
+        self.assertIn("no confirmed candidate meets every constraint with confidence", text)
+        self.assertRegex(text, r"the nearest is 'pause=2ms[^']*', which lacks throughput >= 2000 "
+                               r"frame/s \(\d+\.\d frame/s, fails\)")
+
+    def test_a_constraint_holds_by_its_bound(self):
+        text, result = self.found("--subject-to", "p90<=100ms", "--subject-to",
+                                  "device_memory<=1GiB", "--minimize", "p90")
+        self.assertTrue(result["answer"]["settings"].startswith("pause=2ms"))
+        self.assertRegex(text, r"p90 <= 100 ms \d.* ms holds")
+        self.assertIn("device_memory <= 1.00 GiB 0 B holds", text)
+        self.assertIn("minimize p90 subject to p90 <= 100 ms, device_memory <= 1.00 GiB", text)
+
+    def test_bad_options_are_refused_with_the_remedy(self):
+        for words, expected in (
+                (["--minimize", "p98"], "--minimize p98: unknown metric 'p98'"),
+                (["--maximize", "p50"], "--maximize p50: use --minimize p50"),
+                (["--subject-to", "p99"], "expected METRIC<=LIMIT"),
+                (["--subject-to", "p99<=20"], "such as 20ms"),
+                (["--subject-to", "late<=1%"], "--subject-to late: the pipeline has no deadline"),
+                (["--minimize", "late"], "--minimize late: the pipeline has no deadline"),
+                (["--time-limit", "0s"], "--time-limit 0s: expected a time from 1s"),
+                (["--time-limit", "90"], "--time-limit 90: expected a time"),
+                (["--over", "pauses=1ms"], "(did you mean 'pause'?)"),
+                (["--over", "pause"], "expected values: --over pause=VALUE,VALUE"),
+                (["--over", "pause=soon,1ms"], "--over pause=soon,1ms"),
+                (["--over", "strategy=asink"], "unknown value 'asink'"),
+                (["--set", "pauses=1ms"], "no parameter 'pauses'"),
+                (["--over", "wait", "--over", "graphs=off,stage"], "there is nothing to search"),
+                (["--frames", "0"], "--frames"),
+                (["--json", self.folder / "p.yaml"], "--json")):
+            self.assertIn(expected, self.refused(*words), words)
+        self.assertIn("--minimize excludes --maximize",
+                      self.refused("--minimize", "p50", "--maximize", "throughput"))
+        self.assertIn("unknown kind 'cpu.spun'",
+                      self.refused(text=PAUSES.replace("cpu.spin", "cpu.spun")))
+
+    def test_settings_of_the_file_that_fail_end_the_search(self):
+        self.assertEqual(list(self.folder.glob("*.json")), [])
+        text = PAUSES.replace("duration: $pause}", "duration: $pause}\n  - {name: pictures, kind: "
+                              "cpu.images, path: none}")
+        self.assertIn("none", self.refused(*OVER, text=text))
+
+    def test_ctrl_c_reports_the_best_so_far_as_not_confirmed(self):
+        path = self.folder / "r.json"
+        process = self.start(*self.words(*OVER, "--time-limit", "300s", "--frames", 300,
+                                         "--json", path))
+        time.sleep(6)  # a trial takes at least 0.6 s
+        out, err = self.interrupt(process)
+        out = " ".join(out.split())
+        self.assertIn("INTERRUPTED", out + err)
+        self.assertRegex(out, r"settings \S.* not confirmed")
+        self.assertIn("its figure may be lucky", out)
+        result = json.loads(path.read_text())
+        self.assertTrue(result["interrupted"])
+        self.assertFalse(result["answer"]["chosen"])
+        self.assertEqual(result["record"]["trials"], [])
+        self.assertTrue(any(one["trials"] > 0 for one in result["candidates"]))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
