@@ -30,7 +30,7 @@ inline constexpr word<search_metric> search_metric_words[] = {
 
 /// How far a candidate came.
 enum class search_outcome {
-  skipped,    ///< not measured: predicted to be far from the best
+  pruned,     ///< not measured: predicted to be far from the best
   no_time,    ///< not measured: the time limit was near
   failed,     ///< a trial failed
   screened,   ///< one trial, not among the best
@@ -41,10 +41,10 @@ enum class search_outcome {
 };
 
 inline constexpr word<search_outcome> search_outcome_words[] = {
-    {"skipped", search_outcome::skipped}, {"no time", search_outcome::no_time},
-    {"failed", search_outcome::failed},   {"screened", search_outcome::screened},
-    {"worse", search_outcome::worse},     {"violates", search_outcome::violates},
-    {"raced", search_outcome::raced},     {"confirmed", search_outcome::confirmed}};
+    {"skipped", search_outcome::pruned}, {"no time", search_outcome::no_time},
+    {"failed", search_outcome::failed},  {"screened", search_outcome::screened},
+    {"worse", search_outcome::worse},    {"violates", search_outcome::violates},
+    {"raced", search_outcome::raced},    {"confirmed", search_outcome::confirmed}};
 
 template <>
 struct words_of<search_metric> {
@@ -74,7 +74,7 @@ void fields(Archive& a, part_of_record<search_limit> auto& of) {
 struct search_candidate {
   std::string name;                                              ///< as of a configuration
   std::vector<std::pair<std::string, std::string>> assignments;  ///< that differ from the file
-  search_outcome outcome = search_outcome::skipped;
+  search_outcome outcome = search_outcome::pruned;
   std::string failure;              ///< error of a failed trial
   std::optional<double> predicted;  ///< the objective
   std::int64_t trials = 0;

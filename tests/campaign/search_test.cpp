@@ -290,14 +290,14 @@ TEST(search, good_predictions_skip_candidates_and_random_ones_do_not) {
     const auto record = good.search();
     EXPECT_GT(*record.search->tau, 0.8);
     EXPECT_EQ(choice(summary_of(record)), 0U);  // 10 ms
-    const auto skipped = std::ranges::count(record.search->candidates, search_outcome::skipped,
+    const auto skipped = std::ranges::count(record.search->candidates, search_outcome::pruned,
                                             &search_candidate::outcome);
     EXPECT_GT(skipped, 60);
 
     made_search poor({.medians = medians, .seed = seed}, {});
     poor.predict = predicting(medians, 10, seed + 1000);
     const auto other = poor.search();
-    const auto still = std::ranges::count(other.search->candidates, search_outcome::skipped,
+    const auto still = std::ranges::count(other.search->candidates, search_outcome::pruned,
                                           &search_candidate::outcome);
     noticed += *other.search->tau < least_tau && still == 0;
   }

@@ -56,7 +56,7 @@ class settings_search {
     made_.same = space.same;
     for (const auto& c : planned_.configurations) {
       made_.candidates.push_back(
-          {c.what.name, c.what.assignments, search_outcome::skipped, {}, {}, 0, 0, {}, {}, {}, {}});
+          {c.what.name, c.what.assignments, search_outcome::pruned, {}, {}, 0, 0, {}, {}, {}, {}});
     }
   }
 

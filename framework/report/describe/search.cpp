@@ -127,7 +127,7 @@ class search_view {
     };
     using enum search_outcome;
     const auto all = static_cast<std::int64_t>(search_.candidates.size());
-    const auto measured = all - count(skipped, no_time, failed);
+    const auto measured = all - count(pruned, no_time, failed);
     return {"search",
             "Search",
             {{"combinations", "combinations", search_.combinations,
@@ -137,7 +137,7 @@ class search_view {
              {"same", "", search_.same},
              {"candidates", "candidates", all,
               fmt::format("{} predicted, {} skipped, {} not reached in time, {} failed",
-                          search_.predicted, count(skipped), count(no_time), count(failed))},
+                          search_.predicted, count(pruned), count(no_time), count(failed))},
              {"screened", "screened", measured},
              {"raced", "raced", count(worse, violates, raced, confirmed),
               counted(static_cast<std::int64_t>(search_.rounds), "round")},
