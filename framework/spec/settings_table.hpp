@@ -116,14 +116,13 @@ void each_setting(Take take) {
         lowest_rate, highest_rate, "R", true});
   take(&settings::arrival_file,
        {"arrival_file", "Times at which frames are due, for --arrival trace",
-        "File with the due times for 'arrival: trace', one on each line, in seconds from the start "
-        "of the load. A first line due_ns, due_us, due_ms or due_s names another unit.",
+        "Due times for 'arrival: trace': one per line, in seconds from the start of the load. A "
+        "first line due_ns, due_us, due_ms or due_s sets another unit.",
         std::nullopt, std::nullopt, "FILE", true, "", false, false,
         [](const settings& run) { return run.arrival == arrival::trace; }});
-  take(&settings::phase,
-       {"phase", "Delay of all due times, such as 5ms",
-        "Delay of all due times after the start of the load; not with closed arrival.", 0, 3.6e12,
-        "TIME", true});
+  take(&settings::phase, {"phase", "Delay of all due times, such as 5ms",
+                          "Time by which all due times are shifted; not with closed arrival.", 0,
+                          3.6e12, "TIME", true});
   take(&settings::jitter,
        {"jitter", "Longest random delay of a frame's release after it is due, such as 1ms",
         "Release jitter: each frame can begin a random time after it is due, uniform from 0 to "

@@ -280,6 +280,21 @@ TEST(search, without_a_feasible_candidate_names_the_nearest) {
   EXPECT_TRUE(found.confirmed[0].objective);
 }
 
+TEST(search, needs_no_prediction_of_most_candidates) {
+  for (const std::size_t known : {0, 1, 2}) {
+    const std::vector<double> medians = {10, 9, 8, 11};
+    made_search one({.medians = medians}, {});
+    one.predict = [&, exact = predicting(medians, 0, 1)](std::size_t candidate,
+                                                         std::int64_t frames) {
+      return candidate < known ? exact(candidate, frames) : std::nullopt;
+    };
+    const auto record = one.search();
+    EXPECT_EQ(record.search->predicted, known);
+    EXPECT_EQ(record.search->tau, std::nullopt);
+    EXPECT_EQ(choice(summary_of(record)), 2U);
+  }
+}
+
 TEST(search, good_predictions_skip_candidates_and_random_ones_do_not) {
   std::vector<double> medians;
   for (int i = 0; i < 100; ++i) medians.push_back(10 + 0.2 * (i * 37 % 100));

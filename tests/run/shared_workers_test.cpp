@@ -13,8 +13,8 @@
 #include "framework/device/model/model_device.hpp"
 #include "framework/plan/policies/policies.hpp"
 #include "framework/run/execute/ready_executor.hpp"
-#include "framework/run/execute/virtual_drivers.hpp"
 #include "framework/run/execute/virtual_host.hpp"
+#include "tests/run/virtual_drivers.hpp"
 #include "tests/run/virtual_run.hpp"
 
 namespace graphline {
@@ -50,11 +50,12 @@ drawn_run run_of(const task& t, int level, nanoseconds horizon) {
 }
 
 /// Runs pipelines of CPU stages on one worker that they share.
-std::vector<run_record> shared_records(const std::deque<drawn_run>& runs, std::string_view policy) {
+std::vector<run_record> shared_records(std::deque<drawn_run> runs, std::string_view policy) {
   virtual_clock clock;
   virtual_drivers drivers(clock);
   const auto on = open_model_device(clock, {});
   const auto& kind = *std::ranges::find(builtin_policies(), policy, &policy_kind::name);
+  for (drawn_run& run : runs) run.planned.policy = {&kind, {}};
   const auto resources = std::make_shared<ready_resources<virtual_host>>(0);
   std::deque<drawn_kinds> kinds;
   std::deque<prepared_pipeline> pipelines;
@@ -68,9 +69,10 @@ std::vector<run_record> shared_records(const std::deque<drawn_run>& runs, std::s
       return run.times[static_cast<std::size_t>(frame.number)][stage];
     };
     virtual_world world{clock, 1, time};
-    world.drivers = &drivers;
+    world.wait_until = [&drivers](nanoseconds when) { drivers.wait_until(when); };
+    world.wait_for_call = [&drivers] { drivers.wait_for_call(); };
     const shared_resources<virtual_host> share{resources, nullptr,
-                                               static_cast<std::uint32_t>(executors.size())};
+                                               static_cast<std::uint16_t>(executors.size())};
     executors.emplace_back(pipelines.back(), share, world);
     kept.emplace_back(pipelines.back().planned(), pipelines.back().parts(), on->properties(),
                       timing_method::event, std::ssize(run.times), 0);
@@ -194,10 +196,8 @@ TEST(shared_workers, fixed_priorities_agree_with_response_time_analysis) {
 }
 
 TEST(shared_workers, the_record_says_where_a_stage_of_another_pipeline_would_have_gone_first) {
-  std::deque<drawn_run> runs = {run_of({3, 10}, 1, 30), run_of({4, 15}, 0, 30)};
-  const auto& kind = *std::ranges::find(builtin_policies(), "fixed_priority", &policy_kind::name);
-  for (drawn_run& run : runs) run.planned.policy = {&kind, {}};
-  const auto records = shared_records(runs, kind.name);
+  const std::deque<drawn_run> runs = {run_of({3, 10}, 1, 30), run_of({4, 15}, 0, 30)};
+  const auto records = shared_records(runs, "fixed_priority");
   // At 0, both are due. The first keeps the worker, although the second is earlier in its plan.
   using column = std::vector<std::int32_t>;
   EXPECT_EQ(records[0].stages[0].preferred, (column{0, 0, 0}));

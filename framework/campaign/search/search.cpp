@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <new>
 #include <numeric>
 #include <random>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "framework/analysis/run/summary.hpp"
@@ -74,9 +77,9 @@ class settings_search {
       finish_candidates();
       record.name = planned_.name;
       record.files = planned_.files;
-      for (const std::size_t i : order_by_score(alive_)) {
-        record.configurations.push_back(planned_.configurations[i].what);
-        if (record.configurations.size() == 1) break;
+      if (!alive_.empty()) {
+        const std::size_t best = order_by_score(alive_).front();
+        record.configurations.push_back(planned_.configurations[best].what);
       }
       record.interrupted = true;
       record.stopped = "interrupted";
@@ -199,8 +202,9 @@ class settings_search {
     std::ranges::copy_if(order, std::back_inserter(ranked),
                          [&](std::size_t i) { return predicted_[i].has_value(); });
     index_list first = {0};
-    for (std::size_t i = 0; i < std::min(probes, ranked.size()); ++i) {
-      first.push_back(ranked[i * (ranked.size() - 1) / (std::min(probes, ranked.size()) - 1)]);
+    const std::size_t probed = std::min(probes, ranked.size());
+    for (std::size_t i = 0; i < probed; ++i) {
+      first.push_back(probed == 1 ? ranked[0] : ranked[i * (ranked.size() - 1) / (probed - 1)]);
     }
     for (const std::size_t i : first) screen(i);
     const auto window = window_of(first);

@@ -302,7 +302,7 @@ pipeline_sharing::pipeline_sharing(sharing share, const std::vector<plan>& plans
   std::vector<const plan*> all;
   for (const plan& p : plans) all.push_back(&p);
   if (share != sharing::device) resources->workers.start(on, all);
-  for (std::uint32_t i = 0; i < plans.size(); ++i) {
+  for (std::uint16_t i = 0; i < plans.size(); ++i) {
     parts_.push_back({share != sharing::device ? resources : nullptr,
                       share != sharing::cpu ? resources : nullptr, i});
   }

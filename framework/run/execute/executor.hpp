@@ -29,7 +29,7 @@ struct phase {
   frame_feed* feed = nullptr;          ///< replaces the schedule; frames are due when submitted
 
   std::int64_t together = 1;                ///< frames that run together without a schedule
-  const pipeline_policy* policy = nullptr;  ///< null: the oldest ready stage first
+  const pipeline_policy* policy = nullptr;  ///< the plan's; null: the oldest ready stage first
 
   bool on_schedule() const noexcept { return schedule != nullptr || feed != nullptr; }
 

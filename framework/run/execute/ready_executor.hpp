@@ -60,6 +60,7 @@ class ready_executor final : public executor {
     for (const auto& stage : p.stages) {
       on_cpu_.push_back(stage.on == side::cpu ? 1 : 0);
     }
+    if (p.policy.kind != nullptr) ranks_.resize(p.stages.size() * live_.size());
     const bool holds = p.policy.kind != nullptr && p.policy.kind->holds;
     if (holds) held_.resize(p.stages.size() * live_.size());
     const auto window = has_window(p) ? p.run.window : 0;
@@ -78,7 +79,7 @@ class ready_executor final : public executor {
     if (holds) {
       host_.start_timer([this](turn& own_turn, std::uint64_t token) {
         state_.acquire();
-        put(held_[held_index(slot_of(token), stage_of(token))].ready, own_turn);
+        put(held_[slot_of(token) * on_cpu_.size() + stage_of(token)].ready, own_turn);
         finish(own_turn);
       });
     }
@@ -210,19 +211,20 @@ class ready_executor final : public executor {
   /// Returns a callback that collects ready stages of this frame and of the next, in another slot.
   auto collecting(std::int64_t frame, std::uint32_t slot, turn& into) {
     return [this, frame, slot, &into](std::uint32_t in_slot, std::uint32_t stage, ready_cause by) {
-      ready_stage ready{
-          {}, live_[in_slot].due, in_slot == slot ? frame : frame + 1, stage, number_, in_slot};
+      const ready_stage ready{in_slot == slot ? frame : frame + 1, stage, number_,
+                              static_cast<std::uint16_t>(in_slot)};
       if (causes_) runner_->into().caused(stage, ready.frame, recorded(by));
       if (policy_ == nullptr || ranked(ready)) put(ready, into);
     };
   }
 
-  /// Sets the rank. Returns false if the policy failed.
-  bool ranked(ready_stage& ready) {
+  /// Asks the policy for the stage's rank. Returns false if the policy failed.
+  bool ranked(const ready_stage& ready) {
     const live_slot& live = live_[ready.slot];
     try {
-      ready.rank = policy_->rank(ready.stage, live.frame.number, ready.due,
-                                 peers_->ready_count.fetch_add(1, std::memory_order_relaxed));
+      ranks_[index_of(ready)] =
+          policy_->rank(ready.stage, live.frame.number, live.due,
+                        peers_->ready_count.fetch_add(1, std::memory_order_relaxed));
       return true;
     } catch (...) {
       state_.fail(pipeline_.planned(), ready.stage, live.frame.number);
@@ -241,12 +243,13 @@ class ready_executor final : public executor {
     }
   }
 
-  void put(const ready_stage& r, turn& into) {
+  // Inlined, like `take`: they run for each stage, and the compiler judges them too long.
+  [[gnu::always_inline]] void put(const ready_stage& r, turn& into) {
     const bool on_cpu = on_cpu_[r.stage] != 0;
     // A stage may wait where other pipelines' turns find it, so it keeps the phase alive itself.
     if (shares_) state_.add_pending();
     if (counts_in_window(r.stage)) {
-      device_->window->push(r);
+      device_->window->push(ordered(r));
     } else if (!on_cpu && into.device_count < turn::room) {
       into.device_stages[into.device_count++] = r;
     } else if (on_cpu && into.whose == turn::of::worker && !into.cpu_stage) {
@@ -254,7 +257,7 @@ class ready_executor final : public executor {
     } else {
       state_.add_pending();
       try {
-        cpu_->queue.push(r);
+        cpu_->queue.push(ordered(r));
         host_.post(run_first{this}, into);
       } catch (...) {
         state_.fail(pipeline_.planned(), r.stage, live_[r.slot].frame.number);
@@ -266,6 +269,15 @@ class ready_executor final : public executor {
 
   ready_executor& owner_of(const ready_stage& ready) {
     return ready.pipeline == number_ ? *this : *peers_->executors[ready.pipeline];
+  }
+
+  ordered_stage ordered(const ready_stage& ready) const {
+    return {policy_ != nullptr ? ranks_[index_of(ready)] : policy_rank{}, live_[ready.slot].due,
+            ready};
+  }
+
+  std::size_t index_of(const ready_stage& ready) const noexcept {
+    return ready.slot * on_cpu_.size() + ready.stage;
   }
 
   bool counts_in_window(std::uint32_t stage) const {
@@ -297,15 +309,17 @@ class ready_executor final : public executor {
 
   /// Takes the next stage of a turn or of the window that is not held back; returns false if there
   /// is none.
-  bool take(turn& own, ready_stage& next, ready_stage& oldest) {
+  [[gnu::always_inline]] bool take(turn& own, ready_stage& next, ready_stage& oldest) {
     do {
       if (own.device_count > 0) {
         next = first_device_stage(own, oldest);
       } else if (device_->window && device_->window->take(next, oldest)) {
         continue;
       } else if (own.cpu_stage) {
-        next = cpu_->queue.exchange(*own.cpu_stage, oldest);
+        const ready_stage ready = *own.cpu_stage;
         own.cpu_stage.reset();
+        next = cpu_->queue.exchange(
+            ready, [&] { return owner_of(ready).ordered(ready); }, oldest);
       } else {
         return false;
       }
@@ -314,10 +328,11 @@ class ready_executor final : public executor {
   }
 
   // Kept out of line so that its callers are inlined.
-  [[gnu::noinline]] static ready_stage first_device_stage(turn& own, ready_stage& oldest) noexcept {
+  [[gnu::noinline]] ready_stage first_device_stage(turn& own, ready_stage& oldest) {
     const auto all = std::span(own.device_stages).first(own.device_count);
-    oldest = *std::ranges::min_element(all, is_older);
-    std::swap(*std::ranges::min_element(all), all.back());
+    const auto placed = [this](const ready_stage& ready) { return owner_of(ready).ordered(ready); };
+    oldest = *std::ranges::min_element(all, is_older, placed);
+    std::swap(*std::ranges::min_element(all, {}, placed), all.back());
     return own.device_stages[--own.device_count];
   }
 
@@ -328,7 +343,7 @@ class ready_executor final : public executor {
 
   bool hold(const ready_stage& ready) {
     const live_slot& live = live_[ready.slot];
-    held_stage& held = held_[held_index(ready.slot, ready.stage)];
+    held_stage& held = held_[index_of(ready)];
     const nanoseconds now = host_.now();
     if (held.since == 0) held = {ready, now};
     try {
@@ -346,10 +361,6 @@ class ready_executor final : public executor {
     if (counts_in_window(ready.stage)) device_->window->completed();
     release();
     return true;
-  }
-
-  std::size_t held_index(std::uint32_t slot, std::uint32_t stage) const noexcept {
-    return slot * on_cpu_.size() + stage;
   }
 
   // A token names a stage of a slot to the host.
@@ -476,12 +487,13 @@ class ready_executor final : public executor {
   }
 
   prepared_pipeline& pipeline_;
-  std::uint32_t number_;  ///< among the pipelines that share resources
+  std::uint16_t number_;  ///< among the pipelines that share resources
   bool shares_;
   std::vector<char> on_cpu_;  ///< by stage
   frame_progress progress_;
   std::vector<live_slot> live_;
-  std::vector<held_stage> held_;  ///< by slot, then stage; empty if the policy never holds
+  std::vector<policy_rank> ranks_;  ///< by slot, then stage; empty without a policy
+  std::vector<held_stage> held_;    ///< by slot, then stage; empty if the policy never holds
 
   // State of the current phase.
   const phase* phase_ = nullptr;

@@ -19,22 +19,27 @@
 
 namespace graphline {
 
-/// A ready stage of a frame. Orders by the policy's rank, then by due time of the frame, then by
-/// position in the plan.
+/// A ready stage of a frame. Small, because turns pass it on for each stage.
 struct ready_stage {
-  policy_rank rank;    ///< equal for all stages without a policy
-  nanoseconds due;     ///< of the first frame of its pass
   std::int64_t frame;  ///< index of its pass
   std::uint32_t stage;
-  std::uint32_t pipeline;  ///< index among those that share a queue or a window
-  std::uint32_t slot;      ///< slot of the frame
+  std::uint16_t pipeline;  ///< index among those that share a queue or a window
+  std::uint16_t slot;      ///< slot of the frame
   friend auto operator<=>(const ready_stage&, const ready_stage&) = default;
 };
 
+/// A ready stage with its place in the order: by the policy's rank, then by due time of the frame,
+/// then by position in the plan.
+struct ordered_stage {
+  policy_rank rank;  ///< equal for all stages without a policy
+  nanoseconds due;   ///< of the first frame of its pass
+  ready_stage ready;
+  friend auto operator<=>(const ordered_stage&, const ordered_stage&) = default;
+};
+
 /// Returns true if `a` goes before `b` without a policy.
-inline bool is_older(const ready_stage& a, const ready_stage& b) noexcept {
-  return std::tie(a.due, a.frame, a.stage, a.pipeline) <
-         std::tie(b.due, b.frame, b.stage, b.pipeline);
+inline bool is_older(const ordered_stage& a, const ordered_stage& b) noexcept {
+  return std::tie(a.due, a.ready) < std::tie(b.due, b.ready);
 }
 
 /// Ready stages that one thread executes itself, device stages first, to keep the device busy.
@@ -78,35 +83,35 @@ class ready_heap {
   void clear() noexcept { stages_.clear(); }
   bool empty() const noexcept { return stages_.empty(); }
   std::size_t size() const noexcept { return stages_.size(); }
-  const ready_stage& first() const noexcept { return stages_.front(); }
-  const ready_stage& oldest() const noexcept {
+  const ordered_stage& first() const noexcept { return stages_.front(); }
+  const ordered_stage& oldest() const noexcept {
     return *std::ranges::min_element(stages_, is_older);
   }
 
-  void push(const ready_stage& s) {
+  void push(const ordered_stage& s) {
     stages_.push_back(s);
     std::ranges::push_heap(stages_, std::greater{});
   }
 
   /// @pre Not empty.
-  ready_stage pop() noexcept {
+  ordered_stage pop() noexcept {
     std::ranges::pop_heap(stages_, std::greater{});
-    const ready_stage least = stages_.back();
+    const ordered_stage least = stages_.back();
     stages_.pop_back();
     return least;
   }
 
   /// Replaces the first stage, which it returns.
   /// @pre Not empty.
-  ready_stage exchange(const ready_stage& added) noexcept {
+  ordered_stage exchange(const ordered_stage& added) noexcept {
     std::ranges::pop_heap(stages_, std::greater{});
-    const ready_stage least = std::exchange(stages_.back(), added);
+    const ordered_stage least = std::exchange(stages_.back(), added);
     std::ranges::push_heap(stages_, std::greater{});
     return least;
   }
 
  private:
-  std::vector<ready_stage> stages_;
+  std::vector<ordered_stage> stages_;
 };
 
 /// Priority queue of ready stages that no worker has taken. Allocates in `reserve` only.
@@ -125,7 +130,7 @@ class ready_queue {
     count_ = 0;
   }
 
-  void push(const ready_stage& s) {
+  void push(const ordered_stage& s) {
     const std::lock_guard held(lock_);
     waiting_.push(s);
     count_.store(waiting_.size(), std::memory_order_relaxed);
@@ -136,20 +141,23 @@ class ready_queue {
   /// @pre Not empty.
   ready_stage pop(ready_stage& oldest) {
     const std::lock_guard held(lock_);
-    if (ranked_) oldest = waiting_.oldest();
-    const ready_stage first = waiting_.pop();
+    if (ranked_) oldest = waiting_.oldest().ready;
+    const ready_stage first = waiting_.pop().ready;
     count_.store(waiting_.size(), std::memory_order_relaxed);
     return first;
   }
 
   /// Returns the first stage of `own` and the queue; the others stay queued.
-  ready_stage exchange(const ready_stage& own, ready_stage& oldest) {
+  /// @param ordered Returns `own` with its place in the order; called if the queue is not empty.
+  template <class Ordered>
+  ready_stage exchange(const ready_stage& own, const Ordered& ordered, ready_stage& oldest) {
     if (ranked_) oldest = own;
     if (count_.load(std::memory_order_relaxed) == 0) return own;
     const std::lock_guard held(lock_);
     if (waiting_.empty()) return own;
-    if (ranked_) oldest = std::min(own, waiting_.oldest(), is_older);
-    return own < waiting_.first() ? own : waiting_.exchange(own);
+    const ordered_stage placed = ordered();
+    if (ranked_) oldest = std::min(placed, waiting_.oldest(), is_older).ready;
+    return placed < waiting_.first() ? own : waiting_.exchange(placed).ready;
   }
 
  private:
@@ -172,7 +180,7 @@ class device_window {
     issued_ = 0;
   }
 
-  void push(const ready_stage& s) {
+  void push(const ordered_stage& s) {
     const std::lock_guard held(lock_);
     waiting_.push(s);
   }
@@ -183,8 +191,8 @@ class device_window {
     const std::lock_guard held(lock_);
     if (waiting_.empty() || issued_ == size_) return false;
     ++issued_;
-    oldest = waiting_.oldest();
-    first = waiting_.pop();
+    oldest = waiting_.oldest().ready;
+    first = waiting_.pop().ready;
     return true;
   }
 
@@ -222,7 +230,7 @@ template <class Host>
 struct shared_resources {
   std::shared_ptr<ready_resources<Host>> cpu = nullptr;     ///< queue and workers
   std::shared_ptr<ready_resources<Host>> device = nullptr;  ///< window
-  std::uint32_t pipeline = 0;                               ///< index among those that share
+  std::uint16_t pipeline = 0;                               ///< index among those that share
 };
 
 }  // namespace graphline

@@ -21,7 +21,6 @@
 #include "framework/run/execute/prepared_pipeline.hpp"
 #include "framework/run/execute/ready_queue.hpp"
 #include "framework/run/execute/stage_runner.hpp"
-#include "framework/run/execute/virtual_drivers.hpp"
 
 namespace graphline {
 
@@ -47,7 +46,11 @@ struct virtual_world {
   nanoseconds completion_delay = 0;  ///< from device completion to its observation
   nanoseconds oversleep = 0;         ///< from the time to which a thread sleeps to its wake-up
 
-  virtual_drivers* drivers = nullptr;  ///< if several executors run on one clock
+  // For several executors on one clock, each with a driver thread; unset: the driver advances the
+  // clock itself.
+
+  std::function<void(nanoseconds when)> wait_until = {};  ///< waits for a time
+  std::function<void()> wait_for_call = {};               ///< waits for the clock's next call
 };
 
 /// Host port in virtual time, with the interface of `real_host`. Single-threaded and deterministic.
@@ -328,7 +331,7 @@ class virtual_host {
   /// Advances to the next event. If none is left and the device has failed, reports the failure to
   /// all stages waiting for the device.
   void go_on() {
-    if (world_.drivers != nullptr) return world_.drivers->wait_for_call();
+    if (world_.wait_for_call) return world_.wait_for_call();
     if (clock_.step()) return;
     const auto left = std::exchange(awaited_, {});
     for (const awaited_stage& each : left) {
@@ -343,8 +346,8 @@ class virtual_host {
 
   /// Waits on the driver's thread.
   void pass_until(nanoseconds when) {
-    if (world_.drivers != nullptr) {
-      world_.drivers->wait_until(when);
+    if (world_.wait_until) {
+      world_.wait_until(when);
     } else {
       clock_.advance_to(when);
     }

@@ -1,4 +1,4 @@
-#include "framework/run/execute/virtual_drivers.hpp"
+#include "tests/run/virtual_drivers.hpp"
 
 #include <algorithm>
 #include <utility>
