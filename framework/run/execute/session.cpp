@@ -277,7 +277,7 @@ std::vector<timing_method> session::timing_methods() const {
 }
 
 run_record session::run(const run_options& options) {
-  const required_realtime scheduled(planned().run.realtime);
+  const required_realtime realtime(planned().run.realtime);
   run_record record = begin_record(planned(), device().properties());
   record.run.timing = options.timing.value_or(record.run.timing);
   record.run.frames = frames_that_arrive(planned(), options.frames.value_or(record.run.frames));
