@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "framework/base/stop_request.hpp"
@@ -16,6 +18,7 @@
 namespace graphline {
 namespace {
 
+using namespace std::chrono_literals;
 using namespace testing_kinds;
 using testing::Contains;
 using testing::Each;
@@ -208,6 +211,32 @@ TEST(concurrent_pools, have_threads_of_their_own_for_cpu_stages) {
                                    nullptr);
   EXPECT_TRUE(met);
   EXPECT_THAT(records[0].frames, SizeIs(20));
+}
+
+TEST(concurrent_pools, that_are_shared_do_not_keep_a_run_from_ending) {
+  // The worker always finds a ready stage of "second", which ends only after "first" has ended.
+  const auto registry =
+      make_registry([](const std::string&, std::int64_t) { std::this_thread::sleep_for(100us); });
+  const auto dev = open_host_device(1);
+  pipeline_spec spec;
+  spec.run.strategy = strategy::overlap;
+  spec.run.workers = 1;
+  spec.run.frames = 20;
+  spec.run.warmup = 2;
+  std::vector<plan> plans;
+  for (const std::string name : {"first", "second"}) {
+    spec.stages = {make_stage(name + " in", "cpu_mix", {}),
+                   make_stage(name + " out", "cpu_mix", {name + " in"})};
+    plans.push_back(plan_for_host(spec, registry));
+  }
+  const pipeline_sharing shared(sharing::cpu, plans, *dev);
+  session first(plans[0], *dev, nullptr, &shared.of(0));
+  session second(plans[1], *dev, nullptr, &shared.of(1));
+  const auto records = run_at_once({{.name = "first", .session = &first, .foreground = true},
+                                    {.name = "second", .session = &second, .frames = 10'000}},
+                                   nullptr);
+  EXPECT_THAT(records[0].frames, SizeIs(20));
+  EXPECT_LT(records[1].frames.size(), 5'000U);
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ class ready_executor final : public executor {
       host_.start_timer([this](turn& own_turn, std::uint64_t token) {
         state_.acquire();
         put(held_[slot_of(token) * on_cpu_.size() + stage_of(token)].ready, own_turn);
-        finish(own_turn);
+        finish(own_turn, *this);
       });
     }
   }
@@ -131,8 +131,10 @@ class ready_executor final : public executor {
       executor->state_.acquire();
       ready_stage oldest;
       const ready_stage first = executor->cpu_->queue.pop(oldest);
-      ready_executor& of = executor->owner_of(first);
-      if (of.held_back(first) || of.execute(first, oldest, own, *executor)) executor->finish(own);
+      ready_executor& of = executor->keeping_alive(executor->owner_of(first));
+      if (of.held_back(first) || of.execute(first, oldest, own, *executor)) {
+        executor->finish(own, of);
+      }
     }
   };
 
@@ -289,14 +291,28 @@ class ready_executor final : public executor {
     if (shares_) state_.finish_pending();
   }
 
+  /// Lets a turn keep the phase of `next` alive instead of this one, which can then end although
+  /// other pipelines keep the worker busy.
+  /// @pre A stage of `next` is ready.
+  ready_executor& keeping_alive(ready_executor& next) {
+    if (&next != this) {
+      next.state_.add_pending();
+      state_.finish_pending();
+    }
+    return next;
+  }
+
   /// Executes the stages in a worker's or watcher's turn, then ends the turn.
-  void finish(turn& own) {
+  /// @param kept Pipeline whose phase the turn keeps alive.
+  void finish(turn& own, ready_executor& kept) {
+    ready_executor* alive = &kept;
     ready_stage oldest;
     for (ready_stage next; take(own, next, oldest);) {
-      if (!owner_of(next).execute(next, oldest, own, *this)) return;
+      alive = &alive->keeping_alive(owner_of(next));
+      if (!alive->execute(next, oldest, own, *this)) return;
     }
     host_.over(own);
-    state_.finish_pending();
+    alive->state_.finish_pending();
   }
 
   /// Executes the stages in the driver's turn.
@@ -401,7 +417,7 @@ class ready_executor final : public executor {
       } else {
         done(ready, own);
       }
-      whose.finish(own);
+      whose.finish(own, *this);
     };
     try {
       if (stage.cpu != nullptr) {
@@ -477,13 +493,13 @@ class ready_executor final : public executor {
     if (counts_in_window(stage)) device_->window->completed();
     if (problem) {
       fail(stage, frame, problem);
-      return finish(own);
+      return finish(own, *this);
     }
     if (causes_) runner_->into().seen(stage, frame.index, host_.now());
     if (progress_.completed(slot, stage, collecting(frame.index, slot, own))) {
       end_frame(slot, stage, own);
     }
-    finish(own);
+    finish(own, *this);
   }
 
   prepared_pipeline& pipeline_;
