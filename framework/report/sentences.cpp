@@ -31,7 +31,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"critical_path", "critical path[ of {of}] {path}; {@lower_bound}"},
     {"cpu_cores", "{says} the {cores core} for CPU stages{@busy_for}: {subjects}; {@lower_bound}"},
     {"device",
-     "{says} the device, which carries out one operation at a time{@busy_for}: {subjects}; "
+     "{says} the device, which executes one operation at a time{@busy_for}: {subjects}; "
      "{@lower_bound}"},
     {"stage", "limited by {subjects}{@busy_for}; {@lower_bound}"},
     {"host_thread",

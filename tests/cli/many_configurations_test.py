@@ -70,14 +70,14 @@ class many_configurations(Case):
         legend, main, _, slow = parts[1:5]
         self.assertEqual(legend[0].split("  ")[0], "id")
         self.assertEqual(self.rows(legend), IDS)
-        self.assertEqual(main[0], "end to end, the median frame")
+        self.assertEqual(main[0], "Median end-to-end time")
         self.assertRegex(main[1], r"^id \(us\) +p50 +change % +95 % interval +verdict")
         self.assertEqual(self.rows(main), IDS)
         self.assertEqual(self.rows(slow), IDS)
         # On a busy machine no stage may have changed. timing=none times no stages.
         timed = {IDS[i] for i in range(1, 26, 2)}
         for part in parts:
-            if part[0].startswith("stages that changed"):
+            if part[0].startswith("Stages that changed"):
                 self.assertLessEqual(set(self.rows(part)), timed)
         self.assertEqual(graphline("report", "r.json", cwd=self.work).stdout, self.shown)
 

@@ -383,7 +383,7 @@ void add_notes(document& to, const experiment_view& of) {
   if (any_member(summary, [](const member_summary& m) { return m.latency_grows(); })) {
     text += fmt::format("{}\n", latency_grows_with_length);
   }
-  text += "times: of all frames of a configuration's trials together";
+  text += "times: over the frames of all trials of a configuration";
   std::set<timing_method> methods;
   for (const auto& trial : record.trials) {
     for (const auto& run : trial.members) methods.insert(run.run.timing);

@@ -51,7 +51,7 @@ table change_table(const experiment_diff& found, figure what, const experiment_l
        {{"before", "before", in}, [=](c x) { return cell(x.values.before, in); }},
        {{"after", "after", in}, [=](c x) { return cell(x.values.after, in); }},
        {{"change", late ? "points" : "change %", change, 0,
-         late ? "percentage points of late frames more than before" : ""},
+         late ? "change in late frames, in percentage points" : ""},
         [](c x) { return cell(x.change(), change); }},
        {{"interval", "95 % interval", change, 2},
         [](c x) { return change_cell(x.change_range()); }},
@@ -78,7 +78,7 @@ note notes_of(const experiment_diff& found) {
   if (intervals > 0) {
     text += fmt::format(
         "95 % interval: of the change{1}; by bootstrap over the trials of either result, and "
-        "Welch's t; it knows nothing of what else changed between the two, such as clocks\nsame: "
+        "Welch's t; it does not account for other changes between the two, such as clocks\nsame: "
         "the whole interval lies within {0:g} % of no change{2}\n",
         100 * found.margin,
         intervals > 1 ? fmt::format(", simultaneous for all {}", intervals) : "",

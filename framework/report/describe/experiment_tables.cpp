@@ -83,7 +83,7 @@ void add_metric(member_columns& to, const experiment_view& of, figure what, bool
                 [=, &of](m x) { return withheld(x) ? cell("") : value_of(what, of.of(x.who)); }});
   to.push_back({{key + "_change", points ? "points" : "change %", change, main ? 0 : 1,
                  !main    ? ""
-                 : points ? "percentage points of late frames more than the baseline has"
+                 : points ? "change in late frames against the baseline, in percentage points"
                           : "against the baseline"},
                 [=, &of](m x) {
                   if (const auto* found = comparison_of(of, x, what))
@@ -107,7 +107,7 @@ void add_metric(member_columns& to, const experiment_view& of, figure what, bool
   const auto within = points ? fmt::format("lies from -{0:g} to +{0:g}", margin)
                              : fmt::format("is within {:g} %", margin);
   const auto help =
-      fmt::format("same: the whole interval {}; inconclusive: the blocks do not tell", within);
+      fmt::format("same: the whole interval {}; inconclusive: more trials needed", within);
   to.push_back({{key + "_verdict", "verdict", {}, 0, main ? help : ""}, [=](m x) {
                   const auto* found = judged(x);
                   const bool decided = found && found->verdict != verdict::inconclusive;
@@ -125,14 +125,13 @@ table answer(const experiment_view& of) {
   using m = const compared_member&;
   auto columns = of.names();
   add_metric(columns, of, figure::p50, true);
-  columns.push_back(
-      {{"more_trials", "more trials", none, 3,
-        "about so many further trials of each configuration would decide what is inconclusive"},
-       [&of](m x) {
-         const auto* found = comparison_of(of, x, figure::p50);
-         const bool asked = found && found->change_range() && found->more_trials;
-         return asked ? cell(*found->more_trials) : cell("");
-       }});
+  columns.push_back({{"more_trials", "more trials", none, 3,
+                      "estimated further trials of each configuration for a verdict"},
+                     [&of](m x) {
+                       const auto* found = comparison_of(of, x, figure::p50);
+                       const bool asked = found && found->change_range() && found->more_trials;
+                       return asked ? cell(*found->more_trials) : cell("");
+                     }});
   columns.push_back(
       {{.key = "histogram",
         .title = "histogram",
@@ -141,20 +140,20 @@ table answer(const experiment_view& of) {
         .where = of.labels.many() ? in_page : everywhere,  // text has no room for many histograms
         .shared_scale = true},
        [&of](m x) { return samples_of(of.of(x.who).end_to_end); }});
-  return member_table(of, "answer", "end to end, the median frame", columns);
+  return member_table(of, "answer", "Median end-to-end time", columns);
 }
 
 table slow_frames_and_throughput(const experiment_view& of) {
   auto columns = of.names();
   add_metric(columns, of, figure::tail);
   add_metric(columns, of, figure::throughput);
-  return member_table(of, "slow_frames", "slow frames, and throughput", columns);
+  return member_table(of, "slow_frames", "Tail latency and throughput", columns);
 }
 
 table late_frames(const experiment_view& of) {
   auto columns = of.names();
   add_metric(columns, of, figure::late, true);
-  return member_table(of, "late_frames", "late frames: deadline missed, or dropped", columns,
+  return member_table(of, "late_frames", "Late frames: deadline missed or frame dropped", columns,
                       [](const member_summary& x) { return x.deadline.has_value(); });
 }
 
@@ -189,11 +188,10 @@ table stage_table(const experiment_view& of, const std::string& pipeline, std::s
       }
     }
   }
-  auto made = table_of({fmt::format("stages_{}", number),
-                        of.several_at_once ? "stages of " + pipeline + ", the median of each"
-                                           : "stages, the median of each",
-                        "stage"},
-                       columns, stages);
+  auto made = table_of(
+      {fmt::format("stages_{}", number),
+       of.several_at_once ? "Median stage times of " + pipeline : "Median stage times", "stage"},
+      columns, stages);
   made.where = shown;
   made.titled = true;
   return made;
@@ -247,7 +245,7 @@ table stage_comparisons(const experiment_view& of) {
   columns.insert(columns.end(), pairs.begin(), pairs.end());
   auto found = of.summary.stage_comparisons;
   std::ranges::stable_sort(found, std::greater<>(), [](c x) { return std::abs(x.difference); });
-  auto made = table_of({"stage_comparisons", "stages that changed", "stage"}, columns, found);
+  auto made = table_of({"stage_comparisons", "Stages that changed", "stage"}, columns, found);
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (!matters(of, found[i])) made.rows[i].where = in_data;
   }
@@ -334,7 +332,7 @@ const std::vector<column_of<member_summary>>& member_figures() {
       {data_column("end_to_end"), [](s x) { return samples_of(x.end_to_end); }},
       {data_column("tail_ms"), [](s x) { return in_ms(x.tail); }},
       {data_column("stddev_over_trials_ms"), [](s x) { return in_ms(x.between_trials); }},
-      {{"stddev", "stddev", duration, 0, "over trials, of their medians", shown},
+      {{"stddev", "stddev", duration, 0, "of the trials' medians", shown},
        [](s x) {
          if (x.latency_grows()) return cell("");
          return x.end_to_end ? cell(x.between_trials, duration) : cell();
@@ -342,7 +340,7 @@ const std::vector<column_of<member_summary>>& member_figures() {
       {data_column("trial_medians_ns"),
        [](s x) { return whole_numbers(x.trial_medians.begin(), x.trial_medians.end()); }},
       {data_column("throughput"), [](s x) { return cell(x.throughput, frames_per_second); }},
-      {{"cores", "cores", none, 0, "busy on average while frames ran, by the whole process"},
+      {{"cores", "cores", none, 0, "kept busy by the whole process, on average"},
        [](s x) { return cell(x.cores); }},
       {data_column("device_bytes"), [](s x) { return x.device_bytes; }},
       {{"device_memory", "device memory", bytes, 0, "", shown},
@@ -408,7 +406,7 @@ void add_costs(document& to, const experiment_view& of) {
     columns.push_back(
         {one.is, [&of, &one](const compared_member& x) { return one.value(of.of(x.who)); }});
   }
-  table made{"costs", "beside time", "configuration", "", columns_of(columns), {}, shown};
+  table made{"costs", "Other metrics", "configuration", "", columns_of(columns), {}, shown};
   made.titled = true;
   for (const auto& who : members) made.rows.push_back(row_of({who}, columns));
   if (of.has_figures(made)) to.parts.push_back(std::move(made));
@@ -555,14 +553,14 @@ void add_comparisons_chart(document& to, const experiment_view& of) {
     }
   }
   if (drawn.list.empty()) return;
-  to.parts.push_back(
-      chart{"comparisons_chart", "Comparisons",
-            fmt::format("Changes against the baseline, of late frames in points, with their 95 % "
-                        "intervals, by bootstrap over {} blocks; all hold together. An interval "
-                        "between the dashed lines, within {:g} %, "
-                        "means the same.",
-                        of.summary.counted_blocks, 100 * of.record.how.margin),
-            std::move(drawn)});
+  to.parts.push_back(chart{"comparisons_chart", "Comparisons",
+                           fmt::format("Changes against the baseline with simultaneous 95 % "
+                                       "intervals; late frames in percentage "
+                                       "points. By bootstrap over {} blocks. An interval "
+                                       "between the dashed lines, within {:g} %, "
+                                       "means the same.",
+                                       of.summary.counted_blocks, 100 * of.record.how.margin),
+                           std::move(drawn)});
 }
 
 void add_trials_chart(document& to, const experiment_view& of) {

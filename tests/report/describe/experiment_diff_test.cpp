@@ -92,7 +92,7 @@ TEST(diff_of_experiments, shows_late_frames_in_points) {
   EXPECT_THAT(text, AllOf(HasSubstr("late %       before  after  points  95 % interval   verdict"),
                           HasSubstr("timing=none       0   25.0   +25.0"),
                           HasSubstr("timing=sync     100  100       0 "),
-                          HasSubstr("points: percentage points of late frames more than before"),
+                          HasSubstr("points: change in late frames, in percentage points"),
                           HasSubstr("of no change, of late frames from -1 to +1 points")));
 }
 
