@@ -239,5 +239,31 @@ TEST(concurrent_pools, that_are_shared_do_not_keep_a_run_from_ending) {
   EXPECT_LT(records[1].frames.size(), 5'000U);
 }
 
+TEST(concurrent_pools, that_are_shared_serve_each_pipeline_with_its_window) {
+  const auto registry = make_registry();
+  const auto dev = open_host_device(1);
+  for (const sharing what : {sharing::cpu, sharing::device, sharing::both}) {
+    std::vector<plan> plans;
+    for (const auto* name : {"first", "second"}) {
+      auto spec = small_pipeline(name, strategy::overlap, graph_mode::stage);
+      spec.run.in_flight = 4;
+      spec.run.workers = 1;
+      spec.run.window = 1;
+      spec.run.frames = 200;
+      plans.push_back(plan_for_host(spec, registry));
+    }
+    const pipeline_sharing shared(what, plans, *dev);
+    session first(plans[0], *dev, nullptr, &shared.of(0));
+    session second(plans[1], *dev, nullptr, &shared.of(1));
+    const auto records = run_at_once({{.name = "first", .session = &first, .foreground = true},
+                                      {.name = "second", .session = &second, .foreground = true}},
+                                     nullptr);
+    for (const auto& record : records) {
+      EXPECT_THAT(record.frames, SizeIs(200)) << to_word(what);
+      EXPECT_FALSE(record.failure);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace graphline

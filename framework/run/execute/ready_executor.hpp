@@ -307,7 +307,7 @@ class ready_executor final : public executor {
   void finish(turn& own, ready_executor& kept) {
     ready_executor* alive = &kept;
     ready_stage oldest;
-    for (ready_stage next; take(own, next, oldest);) {
+    for (ready_stage next; take(own, *alive, next, oldest);) {
       alive = &alive->keeping_alive(owner_of(next));
       if (!alive->execute(next, oldest, own, *this)) return;
     }
@@ -318,18 +318,21 @@ class ready_executor final : public executor {
   /// Executes the stages in the driver's turn.
   void drain(turn& own) {
     ready_stage oldest;
-    for (ready_stage next; take(own, next, oldest);) {
+    for (ready_stage next; take(own, *this, next, oldest);) {
       owner_of(next).execute(next, oldest, own, *this);
     }
   }
 
-  /// Takes the next stage of a turn or of the window that is not held back; returns false if there
-  /// is none.
-  [[gnu::always_inline]] bool take(turn& own, ready_stage& next, ready_stage& oldest) {
+  /// Takes the next stage of a turn or of a window that is not held back; returns false if there is
+  /// none.
+  /// @param latest Pipeline that has the window: of the stage that the turn executed last.
+  [[gnu::always_inline]] bool take(turn& own, const ready_executor& latest, ready_stage& next,
+                                   ready_stage& oldest) {
+    auto& window = latest.device_->window;
     do {
       if (own.device_count > 0) {
         next = first_device_stage(own, oldest);
-      } else if (device_->window && device_->window->take(next, oldest)) {
+      } else if (window && window->take(next, oldest)) {
         continue;
       } else if (own.cpu_stage) {
         const ready_stage ready = *own.cpu_stage;
