@@ -37,7 +37,7 @@ prepared_stage prepare_arg_max(const arguments& given, std::span<const tensor_ty
 stage_kind arg_max_kind(const device_stage_factory& make_cuda) {
   stage_kind kind;
   kind.name = "arg_max";
-  kind.headline = "Find the greatest element along the last axis";
+  kind.headline = "Find the index of the largest element along the last axis";
   kind.inputs = {{"input", "float32 [..., C]", true}};
   kind.outputs = {{"classes",
                    "int64 [...], index of the greatest element; the first of equal ones, and of "

@@ -31,7 +31,7 @@ prepared_stage prepare_copy(const arguments&, std::span<const tensor_type> input
 stage_kind copy_kind() {
   stage_kind kind;
   kind.name = "copy";
-  kind.headline = "Copies a tensor between the CPU and the device";
+  kind.headline = "Copy a tensor between the CPU and the device";
   kind.on = side::device;
   kind.moves = true;
   kind.inputs = {{"input", "Any tensor.", true}};

@@ -15,7 +15,7 @@ class batch_size final : public cpu_stage {
 stage_kind batch_kind() {
   stage_kind kind;
   kind.name = "cpu.batch";
-  kind.headline = "Number of frames that run together";
+  kind.headline = "Report how many frames run together";
   kind.on = side::cpu;
   kind.outputs = {{"count", "int64 [1]: 1, or up to 'batch_frames' with that setting"}};
   kind.prepare = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {

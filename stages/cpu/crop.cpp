@@ -268,7 +268,7 @@ prepared_stage prepare_crop(const arguments& given, std::span<const tensor_type>
 stage_kind crop_kind() {
   stage_kind kind;
   kind.name = "cpu.crop";
-  kind.headline = "Cut boxes out of pictures and bring them upright to one size";
+  kind.headline = "Crop boxes from pictures, upright and at one size";
   kind.on = side::cpu;
   kind.inputs = {
       {"pictures", "uint8 [B, H, W, C]"},

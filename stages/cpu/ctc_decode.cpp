@@ -146,7 +146,7 @@ prepared_stage prepare_ctc_decode(const arguments& given, std::span<const tensor
 stage_kind ctc_decode_kind() {
   stage_kind kind;
   kind.name = "cpu.ctc_decode";
-  kind.headline = "Read texts from the classes of steps (connectionist temporal classification)";
+  kind.headline = "Decode texts from class scores (connectionist temporal classification)";
   kind.on = side::cpu;
   kind.inputs = {{"classes",
                   "int64 [N, T], the most probable at each of T steps, as from a stage arg_max; "
@@ -165,7 +165,7 @@ stage_kind ctc_decode_kind() {
        .required = true},
       {.name = "score_threshold",
        .type = parameter_type::number,
-       .help = "Texts that score less are left empty.",
+       .help = "Texts with lower scores become empty.",
        .default_value = "0",
        .minimum = 0,
        .maximum = 1},

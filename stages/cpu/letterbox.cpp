@@ -91,7 +91,7 @@ prepared_stage prepare_letterbox(const arguments& given, std::span<const tensor_
 stage_kind letterbox_kind() {
   stage_kind kind;
   kind.name = "cpu.letterbox";
-  kind.headline = "Fit pictures into one size, aspect ratio kept (bilinear, as Ultralytics)";
+  kind.headline = "Resize pictures, aspect ratio kept, and pad them (bilinear, as Ultralytics)";
   kind.on = side::cpu;
   kind.inputs = {{"pictures", "uint8 [B, H, W, C]", true}, sizes_port()};
   kind.optional_inputs = 1;
@@ -107,7 +107,7 @@ stage_kind letterbox_kind() {
       size_parameter("[height, width]. Pictures shrink or grow until one side fits."),
       {.name = "fill",
        .type = parameter_type::integer,
-       .help = "Value of every channel beside a picture.",
+       .help = "Padding value of every channel.",
        .default_value = "114",
        .minimum = 0,
        .maximum = 255},

@@ -186,7 +186,7 @@ prepared_stage prepare_nms(const arguments& given, std::span<const tensor_type> 
 stage_kind nms_kind() {
   stage_kind kind;
   kind.name = "cpu.nms";
-  kind.headline = "Keep the best of boxes that overlap (non-maximum suppression)";
+  kind.headline = "Keep the best of overlapping boxes (non-maximum suppression)";
   kind.on = side::cpu;
   // Rows are the entries of a batch. Without a batch, boxes are not independent of each other: the
   // first extents of `boxes` and `count` then differ, and a plan refuses `rows`.
@@ -210,13 +210,13 @@ stage_kind nms_kind() {
        .maximum = 1},
       {.name = "max_outputs",
        .type = parameter_type::integer,
-       .help = "How many boxes to keep at most.",
+       .help = "Maximum number of boxes.",
        .required = true,
        .minimum = 1,
        .maximum = std::numeric_limits<std::int32_t>::max()},
       {.name = "score_threshold",
        .type = parameter_type::number,
-       .help = "Boxes that do not score above this are left out from the start."},
+       .help = "Boxes with a score at or below this are ignored."},
       {.name = "format",
        .type = parameter_type::choice,
        .help = "corners: x1, y1, x2, y2; center: x and y of the center, width, height.",

@@ -63,7 +63,7 @@ prepared_stage prepare_normalize(const char* kind, const arguments& given,
 stage_kind described_normalize(const char* name) {
   stage_kind kind;
   kind.name = name;
-  kind.headline = "Convert pictures to the numbers that a network expects";
+  kind.headline = "Convert pictures to normalized floating-point tensors";
   kind.inputs = {{"pictures", "uint8 [B, H, W, 3]: red, green, blue", true}, sizes_port()};
   kind.optional_inputs = 1;
   kind.outputs = {{"normalized",
@@ -72,16 +72,16 @@ stage_kind described_normalize(const char* name) {
   kind.parameters = {
       {.name = "mean",
        .type = parameter_type::numbers,
-       .help = "Mean of red, green and blue, of 1; the default is ImageNet's.",
+       .help = "Mean of red, green and blue, from 0 to 1; the default is ImageNet's.",
        .default_value = "[0.485, 0.456, 0.406]"},
       {.name = "std",
        .type = parameter_type::numbers,
-       .help = "Standard deviation of red, green and blue, of 1; the default is ImageNet's.",
+       .help = "Standard deviation of red, green and blue; the default is ImageNet's.",
        .default_value = "[0.229, 0.224, 0.225]",
        .minimum = 0},
       {.name = "channels",
        .type = parameter_type::choice,
-       .help = "Their order: red, green, blue, or as models take it that were trained with OpenCV.",
+       .help = "Channel order; bgr for models that were trained with OpenCV.",
        .default_value = "rgb",
        .choices = {"rgb", "bgr"}},
   };

@@ -42,7 +42,7 @@ prepared_stage prepare_resize(const char* kind, const arguments& given,
 stage_kind described_resize(const char* name) {
   stage_kind kind;
   kind.name = name;
-  kind.headline = "Bring pictures to one size (bilinear, as OpenCV)";
+  kind.headline = "Resize pictures to one size (bilinear, as OpenCV)";
   kind.inputs = {{"pictures", "uint8 [B, H, W, C]", true}, sizes_port()};
   kind.optional_inputs = 1;
   kind.outputs = {

@@ -78,12 +78,12 @@ stage_kind spin_kind() {
         .choices = {"cpu", "wall"}},
        {.name = "stall",
         .type = parameter_type::duration,
-        .help = "How much longer one frame takes, as a fault to see the effect of.",
+        .help = "Extra time of one frame, to inject a fault.",
         .default_value = "0ms",
         .minimum = 0},
        {.name = "stall_at",
         .type = parameter_type::integer,
-        .help = "The frame that stalls, from 0, with those of the warm-up counted.",
+        .help = "Index of the frame that stalls, counting the warm-up.",
         .minimum = 0}});
   kind.prepare = prepare_spin;
   return kind;

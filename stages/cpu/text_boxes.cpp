@@ -307,7 +307,7 @@ prepared_stage prepare_text_boxes(const arguments& given, std::span<const tensor
 stage_kind text_boxes_kind() {
   stage_kind kind;
   kind.name = "cpu.text_boxes";
-  kind.headline = "Find lines of text in a map of probabilities (differentiable binarization)";
+  kind.headline = "Find lines of text in a probability map (differentiable binarization)";
   kind.on = side::cpu;
   kind.inputs = {{"probabilities", "float32 [B, 1, H, W], of each pixel to be of a text"}};
   kind.outputs = {{"boxes",
@@ -336,7 +336,7 @@ stage_kind text_boxes_kind() {
        .maximum = 100},
       {.name = "max_outputs",
        .type = parameter_type::integer,
-       .help = "How many boxes to keep at most, the most probable ones.",
+       .help = "Maximum number of boxes; the most probable are kept.",
        .required = true,
        .minimum = 1,
        .maximum = 65536},

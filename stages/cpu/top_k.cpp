@@ -86,7 +86,7 @@ prepared_stage prepare_top_k(const arguments& given, std::span<const tensor_type
 stage_kind top_k_kind() {
   stage_kind kind;
   kind.name = "cpu.top_k";
-  kind.headline = "Find the largest values along the last axis, and where they are";
+  kind.headline = "Find the largest values along the last axis and their indices";
   kind.on = side::cpu;
   kind.inputs = {{"scores", "float32 [.., C]", true}};
   kind.outputs = {
@@ -95,7 +95,7 @@ stage_kind top_k_kind() {
        true}};
   kind.parameters = {{.name = "k",
                       .type = parameter_type::integer,
-                      .help = "How many to keep, at most C.",
+                      .help = "Number of values to keep, at most C.",
                       .required = true,
                       .minimum = 1}};
   kind.prepare = prepare_top_k;
