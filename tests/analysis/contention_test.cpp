@@ -56,18 +56,20 @@ TEST(contention, sums_waits_of_frames) {
 }
 
 TEST(contention, tells_blocking_from_inversions) {
-  made_run made = run_with({0, 1, 0}, 1);
-  // c runs while b becomes ready.
+  // Another worker runs c while b becomes ready.
+  made_run made = run_with({0, 1, 0, 1}, 2);
+  made.record.threads = {"worker 1", "worker 2"};
   made.frame(0, 90).cpu(0, 0, 10).cause(0, cause::frame_begun);
-  made.cpu(2, 10, 40).cause(2, cause::frame_begun).cpu(1, 40, 50).cause(1, 0);
-  made.record.stages[1].causes[0] = 0;
+  made.cpu(2, 10, 40, 1).cause(2, cause::frame_begun);
+  made.cpu(3, 10, 40).cause(3, 0).cpu(1, 40, 50).cause(1, 0);
   auto found = contention_of(made.record);
   EXPECT_EQ(waits_of(found, "b").behind->blocked, 1U);
   EXPECT_EQ(waits_of(found, "b").behind->longest_blocked, 30);
   EXPECT_EQ(waits_of(found, "b").behind->inversions, 0U);
   EXPECT_EQ(waits_of(found, "b").behind->bound, 30);
-  // One worker made both ready, and took the wrong one.
-  made.record.stages[2].causes[0] = 0;
+  // The worker that made b ready takes c.
+  made.record.stages[2].threads[0] = 0;
+  made.record.stages[3].threads[0] = 1;
   found = contention_of(made.record);
   EXPECT_EQ(waits_of(found, "b").behind->blocked, 0U);
   EXPECT_EQ(waits_of(found, "b").behind->inversions, 1U);
@@ -77,13 +79,14 @@ TEST(contention, tells_blocking_from_inversions) {
 TEST(contention, allows_for_the_delay_between_a_stamp_and_the_queue) {
   for (const nanoseconds later : {40'000, 60'000}) {
     made_run made = run_with({0, 1, 0}, 1);
+    made.record.threads = {"worker 1", "worker 2"};
     made.record.epoch = 1;
     made.frame(0, 900'000).cpu(0, 0, 10).cause(0, cause::frame_begun);
-    made.cpu(2, 10 + later, 400'000).cause(2, cause::frame_begun).cpu(1, 400'000, 500'000);
+    made.cpu(2, 10 + later, 400'000, 1).cause(2, cause::frame_begun).cpu(1, 400'000, 500'000);
     made.cause(1, 0);
-    const auto behind = *waits_of(contention_of(made.record), "b").behind;
-    EXPECT_EQ(behind.inversions, later > 50'000 ? 1U : 0U);
-    EXPECT_EQ(behind.blocked, later > 50'000 ? 0U : 1U);
+    const auto found = contention_of(made.record);
+    EXPECT_EQ(waits_of(found, "b").behind->inversions, later > 50'000 ? 1U : 0U);
+    EXPECT_EQ(waits_of(found, "b").behind->blocked, later > 50'000 ? 0U : 1U);
   }
 }
 
@@ -130,6 +133,7 @@ TEST(contention, needs_workers_causes_and_a_policy_or_priorities) {
 TEST(contention, ranks_by_absolute_deadlines_under_the_policy_deadline) {
   made_run made = run_with({0, 0, 5}, 1);
   made.record.run.policy = "deadline";
+  made.record.threads = {"worker 1"};
   made.record.run.deadline = 80;
   made.record.stages[1].deadline = 70;
   made.frame(0, 100).cpu(0, 0, 10).cause(0, cause::frame_begun);

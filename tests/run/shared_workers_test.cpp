@@ -298,7 +298,8 @@ std::vector<counted_waits> waits_by_definition(const std::vector<chain>& chains,
       counts[c].held_by[*next] += static_cast<double>(time);
       states[c].waited += static_cast<double>(time);
       if (*next < c) continue;  // more urgent
-      if (states[c].ready <= now) {
+      // A driver begins a frame after the worker that ended the one before has taken a stage.
+      if (states[c].ready < now || (states[c].ready == now && states[c].stage > 0)) {
         states[c].inverted += time;
       } else {
         states[c].blocked = true;

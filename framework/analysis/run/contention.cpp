@@ -134,6 +134,7 @@ class contention_search {
         if (lower || by_deadline_) longest = std::max(longest.value_or(0), longest_[r][s]);
       }
     }
+    if (places_of(*runs_[run]) <= 0) return std::nullopt;
     if (longest && on_ == side::device) {
       const std::int64_t window = runs_[run]->run.window;
       *longest = std::min(*longest, (nanoseconds{1} << 60) / window) * window;
@@ -143,19 +144,24 @@ class contention_search {
 
   /// Returns true if `low` started although `high` was ready. Host stamps precede the entry in the
   /// queue by microseconds, or more if the system interrupts the thread, so a stage that starts
-  /// shortly afterwards counts as started before, unless one worker made both ready at once.
+  /// shortly afterwards counts as started before, unless its worker had itself made `high` ready.
   bool is_inversion(const execution& low, const execution& high) const {
     constexpr nanoseconds real_delay = 50'000;
     const run_record& run = *runs_[high.run];
+    if (low.taken < high.ready) return false;
     if (low.taken > high.ready + (run.epoch ? real_delay : 0)) return true;
-    const auto cause_of = [&](const execution& of) {
-      const auto& causes = run.stages[of.stage].causes;
-      return of.pass < causes.size() ? causes[of.pass] : cause::frame_begun;
-    };
-    if (low.taken < high.ready || low.run != high.run || low.pass != high.pass) return false;
-    const auto by = cause_of(high);
-    return by >= 0 && by == cause_of(low) &&
-           run.stages[static_cast<std::size_t>(by)].on == side::cpu;
+    const auto& causes = run.stages[high.stage].causes;
+    const auto by = high.pass < causes.size() ? causes[high.pass] : cause::frame_begun;
+    if (by < 0 || run.stages[static_cast<std::size_t>(by)].on == side::device) return false;
+    const auto worker = thread_of(run, static_cast<std::size_t>(by), high.pass);
+    return worker && worker == thread_of(*runs_[low.run], low.stage, low.pass);
+  }
+
+  static std::optional<std::string> thread_of(const run_record& run, std::size_t stage,
+                                              std::size_t pass) {
+    const auto& threads = run.stages[stage].threads;
+    if (pass >= threads.size() || threads[pass] >= run.threads.size()) return std::nullopt;
+    return run.threads[threads[pass]];
   }
 
   void add_wait(const execution& high, contention& waits) {

@@ -68,6 +68,7 @@ TEST(describe_waits, shows_who_held_whom_up_in_a_set) {
 TEST(describe_waits, shows_the_waits_of_the_stages_of_a_run) {
   made_run made(strategy::overlap);
   made.record.run.workers = 1;
+  made.record.threads = {"worker 1"};
   made.cpu_stage("read");
   made.cpu_stage("log", {{0, satisfied_by::cpu_return}});
   made.cpu_stage("steer", {{0, satisfied_by::cpu_return}});
