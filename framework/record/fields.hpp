@@ -47,6 +47,7 @@ inline constexpr number_range any_amount{0, 0x1p56, "a number from 0 to 2^56"};
 inline constexpr number_range any_ceiling{1e-3, 1e18, "a number from 0.001 to 10^18"};
 inline constexpr number_range any_rate{lowest_rate, highest_rate,
                                        "a rate from 0.000001 to 1,000,000 frames a second"};
+inline constexpr number_range any_level{-most_level, most_level, "a level from -99 to 99"};
 inline constexpr number_range part_of_one{std::numeric_limits<double>::denorm_min(),
                                           1 - std::numeric_limits<double>::epsilon() / 2,
                                           "a number between 0 and 1"};

@@ -125,6 +125,8 @@ struct stage_record {
   side on = side::device;
   bool copy = false;
   graphline::priority priority = graphline::priority::normal;  ///< as declared
+  std::int64_t level = 0;                                      ///< declared priority, for policies
+  std::optional<nanoseconds> deadline = {};                    ///< after the frame's due time
   std::string stream;                                          ///< name; empty for a CPU stage
   cost_record cost;                                            ///< the sum over its parts, if any
   std::vector<wait_record> waits;  ///< by earlier stage, ascending, each once
@@ -172,6 +174,8 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
   a.value("copy", of.copy);
   a.value("stream", of.stream);
   a.value("priority", of.priority);
+  a.value("level", of.level, any_level);
+  a.value("deadline_ns", of.deadline, any_time);
   a.value("waits", of.waits);
   a.value("cost", of.cost);
   a.value("capacity", of.capacity, row_count);

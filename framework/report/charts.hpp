@@ -74,9 +74,9 @@ struct timeline_chart {
   std::optional<nanoseconds> deadline;
   nanoseconds clock_error = 0;
   /// A row for each frame, ascending: [number, due, begin, end, residual, n, then n times (kind of
-  /// span, lane, stage, part, begin, length), then any number of (time_category, stage, begin,
-  /// length)]. `due` counts from the run's epoch, other times from `due`. -1 means no stage or
-  /// part.
+  /// span, lane, stage, part, begin, length, `timeline_span::instead_of`), then any number of
+  /// (time_category, stage, begin, length)]. `due` counts from the run's epoch, other times from
+  /// `due`. -1 means no stage or part.
   std::vector<std::vector<nanoseconds>> frames;
 };
 

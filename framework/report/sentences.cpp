@@ -148,6 +148,11 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"policies_never_decided",
      "policies never decided, oldest_frame would have started the same stages: {cases}"},
     {"never_decided_in", "{configurations}"},
+    {"priority_inversions", "priority inversions: [{cases}][{subjects} {@inverted}]"},
+    {"inversions_of", "{configurations} {@inverted}"},
+    {"inverted",
+     "waited {times time} while a stage of {order} started, up to {longest} in one wait[, beyond "
+     "the bound of {bound}]"},
     {"ran_concurrently", "of each frame, stages ran concurrently for {cases}"},
     {"overlap_of", "{overlap} of [{frame}][{period} frame period] in {configurations}"},
     {"no_overlap", "overlap did not happen in {cases}"},

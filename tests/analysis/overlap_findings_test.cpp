@@ -47,6 +47,28 @@ TEST(overlap_findings, report_missing_overlap) {
   EXPECT_THAT(findings(record), Each(Not(StartsWith("no_overlap"))));
 }
 
+TEST(overlap_findings, do_not_miss_overlap_that_one_worker_cannot_have) {
+  auto in_a_row = made_of({{"wait", "block"}}, taking(87 * ms));
+  in_a_row.change = [](run_record& run) {
+    samples::put_in_a_row(run);
+    run.run.strategy = strategy::overlap;
+    for (const std::size_t s : {0, 2}) {  // all on the CPU
+      run.stages[s].on = side::cpu;
+      run.stages[s].cpu = std::move(run.stages[s].device);
+    }
+  };
+  auto record = made_experiment("e", {made_of({{"wait", "spin"}}), in_a_row}, 3);
+  EXPECT_THAT(findings(record), Contains(StartsWith("no_overlap")));
+  for_runs_of(record, 1, [](run_record& run) { run.run.workers = 1; });
+  EXPECT_THAT(findings(record), Each(Not(StartsWith("no_overlap"))));
+  // A device stage could still run beside them.
+  for_runs_of(record, 1, [](run_record& run) {
+    run.stages[0].on = side::device;
+    run.stages[0].device = std::move(run.stages[0].cpu);
+  });
+  EXPECT_THAT(findings(record), Contains(StartsWith("no_overlap")));
+}
+
 TEST(overlap_findings, see_frames_that_overlap_each_other) {
   auto pipelined = made_of({{"in_flight", "2"}}, taking(87 * ms));
   pipelined.change = [](run_record& run) {

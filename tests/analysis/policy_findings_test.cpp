@@ -130,6 +130,21 @@ TEST(policy_findings, tell_what_windows_and_streams_gained) {
   }
 }
 
+TEST(policy_findings, tell_of_priority_inversions) {
+  auto record = two_policies();
+  auto summary = figures_of(record);
+  lower_rank_waits behind{.inversions = 3, .longest = 2 * ms, .bound = 5 * ms};
+  summary.configurations[0].members[0].waits = {{"e", side::cpu, 20, {}, {}, behind}};
+  EXPECT_THAT(findings(record, summary),
+              Contains("priority_inversions [inversions_of(policy=oldest_frame) order=lower "
+                       "priority times=3 longest=2.00 ms configurations=policy=oldest_frame]"));
+  summary.configurations[0].members[0].waits[0].behind->bound = 1 * ms;
+  EXPECT_THAT(findings(record, summary),
+              Contains(AllOf(StartsWith("priority_inversions"), HasSubstr("bound=1.00 ms"))));
+  summary.configurations[0].members[0].waits[0].behind->inversions = 0;
+  EXPECT_THAT(findings(record, summary), Each(Not(StartsWith("priority_inversions"))));
+}
+
 TEST(policy_findings, know_keys_of_one_member) {
   experiment_record record;
   const auto pipeline = made_of({}, taking(60 * ms));

@@ -202,6 +202,7 @@ void write_all(const std::filesystem::path& folder) {
   write(run, "two_kinds", of_two_kinds());
   write(run, "small", small());
   write(run, "long", samples::long_run(100'000));
+  write(run, "decided", samples::decided_by_a_policy());
   write(run, "skips", samples::recognizer({1, skipped, 0, 2, 4, 1, 3}));
   write(run, "calibrated", samples::calibrated_two_models().layers);
   const auto experiment = folder / "experiment";

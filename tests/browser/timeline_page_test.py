@@ -185,6 +185,17 @@ class timeline(harness.SampleCase):
         self.assertIn("decode, no rows, thread main", self.browser.run(marks)[1][0])
         self.assertIn("not run", self.browser.text("#timeline .legend"))
 
+    def test_marks_starts_that_the_policy_decided(self):
+        self.show(self.page("decided"))
+        marked = ("return [...document.querySelectorAll('svg.timeline .span:has(.choice)')]"
+                  ".map((s) => s.getAttribute('aria-label').split(', ').pop())")
+        self.choose(3)
+        self.assertEqual(self.browser.run(marked), [])
+        self.choose(4)
+        self.assertEqual(sorted(self.browser.run(marked)),
+                         ["instead of a stage of another pipeline", "instead of head"])
+        self.assertIn("A triangle marks", self.browser.text("#timeline figcaption"))
+
     def test_shows_the_nearest_frame_where_one_is_not_kept(self):
         self.show(self.page("long"))
         kept = set(self.browser.run(

@@ -40,6 +40,14 @@ run_record crowded() {
   return record;
 }
 
+run_record decided_by_a_policy() {
+  auto record = two_models(timing_method::event, 20);
+  for (auto& stage : record.stages) stage.preferred.assign(20, 0);
+  record.stages[1].preferred[4] = 3;
+  record.stages[2].preferred[4] = -1;
+  return record;
+}
+
 run_record failed() {
   auto record = two_models(timing_method::event, 7);
   record.run.frames = 45;

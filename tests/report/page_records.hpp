@@ -18,6 +18,9 @@ run_record long_run(std::size_t frames);
 /// Sixty stages with names too long for any column, two of them the same but for their middle.
 run_record crowded();
 
+/// In frame 4, two stages started before others that are older.
+run_record decided_by_a_policy();
+
 /// Ended by an error after seven of 45 frames.
 run_record failed();
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/analysis/run/contention.hpp"
 #include "framework/device/model/model_device.hpp"
 #include "framework/plan/policies/policies.hpp"
 #include "framework/run/execute/ready_executor.hpp"
@@ -96,6 +97,9 @@ std::vector<run_record> shared_records(std::deque<drawn_run> runs, std::string_v
       const phase_result result = executors[i].run(measured);
       EXPECT_EQ(result.failure, std::nullopt);
       std::move(kept[i]).move_into(records[i], result.completed);
+      records[i].run = how;
+      records[i].run.policy = policy;
+      records[i].cpu_cores = 1;
     });
   }
   drivers.run(functions);
@@ -212,6 +216,185 @@ TEST(shared_workers, without_a_policy_the_frame_that_was_due_first_goes_first) {
   // overlap.
   EXPECT_EQ(seen[0], (std::vector<nanoseconds>{5 * unit, 3 * unit, 3 * unit}));
   EXPECT_EQ(seen[1], (std::vector<nanoseconds>{7 * unit, 4 * unit}));
+}
+
+// ---- Who held whom up ---------------------------------------------------------------------------
+
+/// A task whose stages take any time; its due times begin at `phase`.
+struct chain {
+  std::vector<nanoseconds> stages;
+  nanoseconds period;
+  nanoseconds phase;
+};
+
+drawn_run run_of(const chain& c, int level, std::size_t frames) {
+  drawn_run run = run_of(task{std::ssize(c.stages), c.period}, level, c.period);
+  run.times.assign(frames, c.stages);
+  run.planned.run.rate = 1e9 / static_cast<double>(c.period);
+  run.planned.run.deadline = c.period;
+  run.planned.run.phase = c.phase;
+  return run;
+}
+
+/// What `contention` counts for one of two or more chains.
+struct counted_waits {
+  std::vector<double> held_by = {};
+  double longest_wait = 0;
+  std::size_t blocked = 0;
+  nanoseconds longest_blocked = 0;
+  std::size_t inversions = 0;
+  nanoseconds longest_inversion = 0;
+};
+
+/// Runs chains on one worker by the definition of list scheduling and counts their waits. The
+/// first is the most urgent.
+/// @param due_first Schedules by due time instead of by urgency.
+std::vector<counted_waits> waits_by_definition(const std::vector<chain>& chains, std::size_t frames,
+                                               bool due_first) {
+  struct state {
+    std::size_t frame = 0;
+    std::size_t stage = 0;
+    nanoseconds ready = 0;
+    double waited = 0;  ///< in the frame
+    bool blocked = false;
+    nanoseconds inverted = 0;
+  };
+  std::vector<state> states(chains.size());
+  std::vector<counted_waits> counts(chains.size());
+  const auto due = [&](std::size_t c, std::size_t frame) {
+    return chains[c].phase + static_cast<nanoseconds>(frame) * chains[c].period;
+  };
+  for (std::size_t c = 0; c < chains.size(); ++c) {
+    states[c].ready = due(c, 0);
+    counts[c].held_by.resize(chains.size());
+  }
+  const auto over = [&](std::size_t c) { return states[c].frame == frames; };
+  for (nanoseconds now = 0;;) {
+    std::optional<std::size_t> next;
+    std::optional<nanoseconds> soonest;
+    for (std::size_t c = 0; c < chains.size(); ++c) {
+      if (over(c)) continue;
+      soonest = std::min(soonest.value_or(states[c].ready), states[c].ready);
+      if (states[c].ready > now) continue;
+      if (!next || (due_first && due(c, states[c].frame) < due(*next, states[*next].frame)))
+        next = c;
+    }
+    if (!soonest) return counts;
+    if (!next) {
+      now = *soonest;
+      continue;
+    }
+    state& running = states[*next];
+    counted_waits& own = counts[*next];
+    own.blocked += running.blocked ? 1 : 0;
+    own.inversions += running.inverted > 0 ? 1 : 0;
+    own.longest_inversion = std::max(own.longest_inversion, running.inverted);
+    running.blocked = false;
+    running.inverted = 0;
+    const nanoseconds end = now + chains[*next].stages[running.stage];
+    for (std::size_t c = 0; c < chains.size(); ++c) {
+      if (c == *next || over(c) || states[c].ready >= end) continue;
+      const nanoseconds time = end - std::max(now, states[c].ready);
+      counts[c].held_by[*next] += static_cast<double>(time);
+      states[c].waited += static_cast<double>(time);
+      if (*next < c) continue;  // more urgent
+      // A driver begins a frame after the worker that ended the one before has taken a stage.
+      if (states[c].ready < now || (states[c].ready == now && states[c].stage > 0)) {
+        states[c].inverted += time;
+      } else {
+        states[c].blocked = true;
+        counts[c].longest_blocked = std::max(counts[c].longest_blocked, time);
+      }
+    }
+    now = end;
+    running.ready = end;
+    if (++running.stage < chains[*next].stages.size()) continue;
+    own.longest_wait = std::max(own.longest_wait, running.waited);
+    ++running.frame;
+    running = {running.frame, 0, std::max(end, due(*next, running.frame))};
+  }
+}
+
+TEST(shared_workers, waits_blocking_and_inversions_agree_with_list_scheduling) {
+  std::size_t inversions = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    random_source random(seed);
+    std::vector<chain> chains(2 + below(random, 3));
+    std::deque<drawn_run> runs;
+    constexpr std::size_t frames = 20;
+    for (chain& c : chains) {
+      c.period = 2'000'000 + static_cast<nanoseconds>(below(random, 5'000'000));
+      c.phase = 1 + static_cast<nanoseconds>(below(random, 1'000'000));
+      c.stages.resize(1 + below(random, 4));
+      for (nanoseconds& t : c.stages) t = 1 + static_cast<nanoseconds>(below(random, 700'000));
+      runs.push_back(run_of(c, -static_cast<int>(runs.size()), frames));
+    }
+    std::vector<std::string> names;
+    for (const chain& c : chains) names.push_back(fmt::format("{}", &c - chains.data()));
+    for (const char* policy : {"fixed_priority", "oldest_frame"}) {
+      SCOPED_TRACE(fmt::format("{}, seed {}", policy, seed));
+      const bool due_first = policy == default_policy;
+      const auto records = shared_records(runs, policy);
+      std::vector<const run_record*> trial;
+      for (const run_record& record : records) trial.push_back(&record);
+      const auto found = contention_of({trial}, sharing::cpu, names);
+      const auto expected = waits_by_definition(chains, frames, due_first);
+      for (std::size_t c = 0; c < chains.size(); ++c) {
+        const auto waits = std::ranges::find(found, names[c], &contention::name);
+        if (waits == found.end()) {  // it never waited and nothing is less urgent
+          EXPECT_THAT(expected[c].held_by, testing::Each(0.0));
+          continue;
+        }
+        EXPECT_EQ(waits->frames, frames);
+        double sum = 0;
+        for (std::size_t by = 0; by < chains.size(); ++by) {
+          EXPECT_NEAR(waits->held_by[by].sum, expected[c].held_by[by], 1e-3) << c << by;
+          sum += expected[c].held_by[by];
+        }
+        EXPECT_NEAR(waits->wait.sum, sum, 1e-3);
+        EXPECT_NEAR(waits->wait.longest, expected[c].longest_wait, 1e-3);
+        if (c + 1 == chains.size()) {
+          EXPECT_EQ(waits->behind, std::nullopt);
+          continue;
+        }
+        ASSERT_TRUE(waits->behind);
+        const lower_rank_waits& behind = *waits->behind;
+        EXPECT_EQ(behind.blocked, expected[c].blocked);
+        EXPECT_EQ(behind.longest_blocked, expected[c].longest_blocked);
+        EXPECT_EQ(behind.inversions, expected[c].inversions);
+        EXPECT_EQ(behind.longest_inversion, expected[c].longest_inversion);
+        nanoseconds bound = 0;
+        for (std::size_t low = c + 1; low < chains.size(); ++low) {
+          bound = std::max(bound, std::ranges::max(chains[low].stages));
+        }
+        EXPECT_EQ(behind.bound, bound);
+        if (due_first) {
+          inversions += behind.inversions;
+        } else {
+          EXPECT_EQ(behind.inversions, 0);
+          EXPECT_LE(behind.longest, bound);
+        }
+      }
+    }
+  }
+  EXPECT_GT(inversions, 100U);
+}
+
+TEST(shared_workers, earliest_deadlines_have_no_inversions) {
+  const std::deque<drawn_run> runs = {run_of({2, 5}, 0, 35), run_of({4, 7}, 0, 35)};
+  for (const bool by_deadline : {true, false}) {
+    auto records = shared_records(runs, by_deadline ? "deadline" : "fifo");
+    for (run_record& record : records) record.run.policy = "deadline";
+    const auto found = contention_of({{&records[0], &records[1]}}, sharing::cpu, {"a", "b"});
+    ASSERT_EQ(found.size(), 2U);
+    std::size_t inversions = 0;
+    for (const contention& waits : found) {
+      EXPECT_TRUE(waits.behind->by_deadline);
+      EXPECT_EQ(waits.behind->bound, unit);
+      inversions += waits.behind->inversions;
+    }
+    EXPECT_EQ(inversions == 0, by_deadline);
+  }
 }
 
 }  // namespace

@@ -152,6 +152,22 @@ finding effect_of(const comparison& of, bool with, double tail) {
       .with("high", range.high, unit::change);
 }
 
+void add_inversions(const finding_source& from, std::vector<finding>& to) {
+  grouped_findings cases;
+  finding all{"priority_inversions"};
+  for (const auto& who : from.labels.all()) {
+    const auto& waits = from.summary.configurations[who.configuration].members[who.member].waits;
+    const auto runs = from.runs_of(who);
+    auto made = runs.empty() ? std::nullopt : inversion_finding(waits, runs.front()->run.policy);
+    if (!made) continue;
+    all.how = std::max(all.how, made->how);
+    made->key = "inversions_of";
+    made->subjects.clear();
+    cases.add(std::move(*made), who);
+  }
+  cases.add_as_cases(std::move(all), from.labels, to);
+}
+
 }  // namespace
 
 void add_timing_findings(const finding_source& from, std::vector<finding>& to) {
@@ -220,6 +236,7 @@ void add_scheduling_findings(const finding_source& from, std::vector<finding>& t
   }
   some.add_as_cases({"policies_decided"}, from.labels, to);
   none.add_as_cases({"policies_never_decided"}, from.labels, to);
+  add_inversions(from, to);
 }
 
 }  // namespace graphline

@@ -91,7 +91,22 @@ member_summary summarize_member(std::string name, const run_list& runs, double t
   add_frames(result, runs, tail);
   if (runs.empty()) return result;
   for (const auto& stage : runs.front()->stages) add_stage(result, stage, runs);
+  result.stage_deadlines = stage_deadlines_of(runs);
   return result;
+}
+
+/// Adds the waits for workers and for the window to the pipelines of a configuration.
+void add_waits(configuration_summary& to, const std::vector<const trial_record*>& trials,
+               sharing share, const std::vector<std::string>& names) {
+  std::vector<run_list> runs;
+  for (const trial_record* trial : trials) {
+    auto& list = runs.emplace_back();
+    for (const run_record& run : trial->members) list.push_back(&run);
+  }
+  for (contention& of : contention_of(runs, share, names)) {
+    const auto member = std::ranges::find(to.members, of.name, &member_summary::name);
+    member->waits.push_back(std::move(of));
+  }
 }
 
 }  // namespace
@@ -129,6 +144,7 @@ experiment_summary summarize(const experiment_record& record) {
       summary.members.push_back(
           summarize_member(configuration.members[m], trials.of({c, m}), record.how.tail));
     }
+    add_waits(summary, trials.of(c), record.how.share, configuration.members);
   }
   result.comparisons = compare_figures(trials, record);
   result.stage_comparisons = compare_stages(trials, record, result.configurations);

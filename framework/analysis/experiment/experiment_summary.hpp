@@ -107,8 +107,10 @@ struct member_summary {
   /// comparable.
   bool latency_grows() const noexcept { return overload && overload->growth; }
   std::optional<deadline_summary> deadline;
-  std::size_t due = 0;      ///< due frames, including dropped frames
-  std::size_t dropped = 0;  ///< frames dropped by a full queue
+  std::vector<stage_deadline> stage_deadlines;
+  std::vector<contention> waits;  ///< of its CPU stages and of its device stages, if known
+  std::size_t due = 0;            ///< due frames, including dropped frames
+  std::size_t dropped = 0;        ///< frames dropped by a full queue
   std::size_t device_bytes = 0;
   std::optional<double> cores;  ///< mean number of cores that the process used during frames
 };

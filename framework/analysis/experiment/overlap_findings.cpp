@@ -15,7 +15,7 @@ namespace {
 /// Concurrency of a pipeline's stages, in ns per frame.
 struct side_by_side {
   double overlap = 0;  ///< sum of stage times minus the time in which any stage was active
-  double stages = 0;   ///< sum of stage times; device stages count as one if executed one at a time
+  double stages = 0;   ///< sum of stage times; those that run one at a time count as one
   double longest = 0;  ///< longest stage; all other stages could run during it
   double frame = 0;    ///< frame time or, with several in flight, frame period
   double doubt = 0;    ///< maximum error between device and CPU stamps
@@ -28,23 +28,30 @@ double total(const std::vector<stamp_pair>& spans) {
 }
 
 /// Adds the stages of a run. On a device that executes one operation at a time, overlapping spans
-/// include waits for other stages, so all stages of this device count as one.
+/// include waits for other stages, so all stages of this device count as one, and so do all CPU
+/// stages of one worker.
 void add_stages(side_by_side& to, const run_record& run) {
   std::vector<stamp_pair> all;
   std::vector<stamp_pair> in_turn;
+  std::vector<stamp_pair> on_worker;
   double longest = 0;
+  const bool one_worker = run.run.workers == 1 || run.cpu_cores == 1;
   const auto add = [&](const std::vector<stamp_pair>& of_one) {
     longest = std::max(longest, total(of_one));
     all.insert(all.end(), of_one.begin(), of_one.end());
   };
   for (const auto& stage : run.stages) {
-    if (stage.on == side::device && run.device.one_at_a_time) {
-      in_turn.insert(in_turn.end(), stage.device.begin(), stage.device.end());
+    const bool device = stage.on == side::device;
+    const auto& stamps = device ? stage.device : stage.cpu;
+    if (device ? run.device.one_at_a_time : one_worker) {
+      auto& one = device ? in_turn : on_worker;
+      one.insert(one.end(), stamps.begin(), stamps.end());
     } else {
-      add(stage.on == side::device ? stage.device : stage.cpu);
+      add(stamps);
     }
   }
   add(merged(std::move(in_turn)));
+  add(merged(std::move(on_worker)));
   to.stages += total(all);
   to.longest += longest;
   to.overlap += total(all) - total(merged(all));

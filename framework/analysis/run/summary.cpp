@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "framework/analysis/run/disturbance.hpp"
+#include "framework/analysis/run/frame_activities.hpp"
 #include "framework/analysis/run/frame_period.hpp"
 #include "framework/analysis/run/launch_waits.hpp"
 #include "framework/analysis/run/policy_choices.hpp"
@@ -81,6 +82,9 @@ std::vector<finding> findings_of(const run_record& record, const run_summary& su
   }
   const run_record* const runs[] = {&record};
   if (auto choices = policy_finding(runs)) notes.push_back(std::move(*choices));
+  if (auto inversions = inversion_finding(summary.waits, record.run.policy)) {
+    (inversions->how == finding_severity::note ? notes : result).push_back(std::move(*inversions));
+  }
   result.insert(result.end(), notes.begin(), notes.end());
   return result;
 }
@@ -203,6 +207,30 @@ deadline_summary compare_with_deadline(nanoseconds limit, std::span<const run_re
   return result;
 }
 
+std::vector<stage_deadline> stage_deadlines_of(std::span<const run_record* const> runs) {
+  std::vector<stage_deadline> result;
+  if (runs.empty()) return result;
+  for (const stage_record& first : runs.front()->stages) {
+    if (!first.deadline) continue;
+    stage_deadline made{first.name, *first.deadline, 0, {}};
+    std::vector<nanoseconds> lateness;
+    for (const auto* run : runs) {
+      const auto stage = std::ranges::find(run->stages, first.name, &stage_record::name);
+      if (stage == run->stages.end()) continue;
+      const run_passes passes(*run);
+      for (std::size_t frame = 0; frame < run->frames.size(); ++frame) {
+        const auto work = work_stamps(*stage, passes.of(frame));
+        if (work) lateness.push_back(work->end - run->frames[frame].due - made.limit);
+      }
+    }
+    const auto is_late = [](nanoseconds by) { return by > 0; };
+    made.late = static_cast<std::size_t>(std::ranges::count_if(lateness, is_late));
+    made.lateness = distribution::of(std::move(lateness));
+    result.push_back(std::move(made));
+  }
+  return result;
+}
+
 nanoseconds running_time(const run_record& record) {
   if (record.frames.empty()) return 0;
   const bool scheduled = is_scheduled(record.run);
@@ -237,8 +265,8 @@ std::vector<nanoseconds> end_to_end_times(const run_record& record) {
 
 run_summary summarize(const run_record& record) {
   run_summary result;
+  const run_record* const runs[] = {&record};
   if (record.run.deadline) {
-    const run_record* const runs[] = {&record};
     result.deadline = compare_with_deadline(*record.run.deadline, runs);
   }
   result.end_to_end = distribution::of(end_to_end_times(record));
@@ -255,6 +283,8 @@ run_summary summarize(const run_record& record) {
     result.stages.push_back(summarize(stage, record.run, passes, result.end_to_end));
   }
   result.batches = batches_of(record);
+  result.stage_deadlines = stage_deadlines_of(runs);
+  result.waits = contention_of(record);
   result.findings = findings_of(record, result);
   return result;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "framework/analysis/finding.hpp"
+#include "framework/analysis/run/contention.hpp"
 #include "framework/analysis/run/overload.hpp"
 #include "framework/analysis/run/passes.hpp"
 #include "framework/analysis/run/rows.hpp"
@@ -85,6 +86,14 @@ struct deadline_summary {
   std::optional<nanoseconds> worst_late;
 };
 
+/// Ends of a stage compared with its deadline, in completed frames that ran it.
+struct stage_deadline {
+  std::string stage;
+  nanoseconds limit = 0;  ///< after the frame's due time
+  std::size_t late = 0;
+  std::optional<distribution> lateness;  ///< end minus deadline; empty if ends were not timed
+};
+
 /// Load of a run with scheduled arrivals.
 struct load_summary {
   std::size_t due = 0;  ///< result of `frames_due`
@@ -101,7 +110,9 @@ struct run_summary {
   std::optional<double> throughput;   ///< frames per second, by `completions_of`
   std::vector<stage_summary> stages;  ///< as in the record
   std::optional<deadline_summary> deadline;
-  std::optional<load_summary> load;  ///< empty with `arrival: closed`
+  std::vector<stage_deadline> stage_deadlines;  ///< of stages that have one
+  std::vector<contention> waits;                ///< of stages
+  std::optional<load_summary> load;             ///< empty with `arrival: closed`
   std::optional<batch_summary> batches;
   std::optional<graphline::overload> overload;
   /// Failures (overload, then missed deadlines), warnings (recorded, then from the samples), notes.
@@ -113,6 +124,9 @@ run_summary summarize(const run_record& record);
 deadline_misses misses_of(const run_record& record, nanoseconds limit);
 
 deadline_summary compare_with_deadline(nanoseconds limit, std::span<const run_record* const> runs);
+
+/// Compares stages with their deadlines, over runs of one pipeline.
+std::vector<stage_deadline> stage_deadlines_of(std::span<const run_record* const> runs);
 
 /// Returns the duration of a run, from the first begin to the last end. With scheduled arrivals, it
 /// starts at the first due time and lasts at least until the next frame would be due.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "framework/analysis/run/passes.hpp"
+#include "framework/analysis/run/policy_choices.hpp"
 
 namespace graphline {
 
@@ -119,7 +120,9 @@ std::vector<timeline_span> timeline::spans_of(std::size_t pass) const {
     const stage_record& stage = record_.stages[i];
     if (!ran(stage, pass)) continue;
     if (pass < stage.threads.size()) {
+      const std::size_t before = spans.size();
       add(host_kind(stage), lane_of_thread_[stage.threads[pass]], i, host_stamps(stage));
+      if (spans.size() > before) spans.back().instead_of = preferred_in(stage, pass);
     }
     if (!on_stream(stage)) continue;
     add_device_spans(i, pass, spans);

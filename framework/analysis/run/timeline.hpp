@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,8 @@ struct timeline_span {
   std::size_t part = 0;
   nanoseconds begin = 0;  ///< host clock, since the run's epoch
   nanoseconds end = 0;
+  /// Of a start that the policy decided: the stage that it passed over, as `preferred_in`. Else 0.
+  std::int32_t instead_of = 0;
 };
 
 inline constexpr word<timeline_lane::kind> timeline_lane_words[] = {

@@ -50,6 +50,9 @@ document describe(const calibration_record& record, const calibration_notes& not
 /// Adds tables of latency, stages and attribution. Without frames, adds only the table of stages.
 void add_run_tables(document& to, const run_record& record, const run_analysis& analysis);
 
+/// Adds the deadlines of stages, and the waits of ready stages, if the run has them.
+void add_waits(document& to, const run_record& record, const run_summary& summary);
+
 /// Adds the tables that only predictions have: sensitivity, worst case, factors of another device.
 void add_prediction_tables(document& to, const prediction_record& prediction,
                            const distribution& end_to_end);

@@ -447,6 +447,7 @@ document describe(const experiment_record& record, const experiment_analysis& an
     add_comparisons_chart(made, of);
     add_sweep(made, of);
     add_stages(made, of);
+    add_waits(made, of);
     add_rows(made, of);
     add_costs(made, of);
     add_notes(made, of);

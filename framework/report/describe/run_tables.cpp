@@ -527,6 +527,7 @@ void add_run_tables(document& to, const run_record& record, const run_analysis& 
     to.parts.push_back(
         note{"stages and graph launches are timed and counted per batch, end to end per frame"});
   }
+  add_waits(to, record, analysis.summary);
   if (analysis.attribution) add_attribution(to, record, *analysis.attribution);
   if (record.prediction) {
     add_prediction_tables(to, *record.prediction, *analysis.summary.end_to_end);

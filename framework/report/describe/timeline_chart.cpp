@@ -76,7 +76,7 @@ class kept_frames {
       row.insert(row.end(),
                  {static_cast<nanoseconds>(span.what), static_cast<nanoseconds>(span.lane),
                   or_none(span.stage), part ? static_cast<nanoseconds>(span.part) : -1,
-                  span.begin - at.due, span.end - span.begin});
+                  span.begin - at.due, span.end - span.begin, span.instead_of});
     }
     for (const auto& piece : attribution.pieces) {
       row.insert(row.end(), {static_cast<nanoseconds>(piece.what), or_none(piece.stage),

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "framework/analysis/run/passes.hpp"
-#include "framework/analysis/run/policy_choices.hpp"
 #include "framework/analysis/run/timeline.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/timing_protocol.hpp"
@@ -339,10 +338,8 @@ std::string rows_members(const run_record& record, const timeline_span& span, st
 }
 
 /// Returns the member about a start that the policy decided, after a comma; empty for others.
-std::string choice_member(const run_record& record, const timeline_span& span, std::size_t pass) {
-  const bool starts = span.what == kind::cpu || span.what == kind::launch;
-  if (!starts || !span.stage) return "";
-  const std::int32_t other = preferred_in(record.stages[*span.stage], pass);
+std::string choice_member(const run_record& record, const timeline_span& span) {
+  const std::int32_t other = span.instead_of;
   if (other == 0) return "";
   return ",\"instead of\":" +
          json_string(other < 0 ? "a stage of another pipeline"
@@ -368,7 +365,7 @@ void write_slices(event_writer& to, const run_record& record, const run_passes& 
                   const trace_slices& slices, const std::vector<track>& tracks) {
   for (const auto& [span, pass, measured] : slices.all) {
     auto members = head_of(record, span) + fmt::to_string(passes.first_frame(pass));
-    members += rows_members(record, span, pass) + choice_member(record, span, pass);
+    members += rows_members(record, span, pass) + choice_member(record, span);
     if (measured != span.end - span.begin) {
       const bool host = tracks[span.lane].process == host_process;
       members += fmt::format(",\"{}\":{}", host ? "host_ns" : "device_ns", measured);

@@ -82,6 +82,8 @@ recording::recording(const plan& p, const stage_parts& parts, const device_prope
     r.on = stage.on;
     r.copy = stage.kind->moves;
     r.priority = stage.priority;
+    r.level = stage.level;
+    r.deadline = stage.deadline;
     const auto& by_bucket = parts[stages_.size()];
     r.cost = by_bucket.empty() ? stated_cost(*stage.prepared)
                                : cost_of(*stage.prepared, by_bucket.back());

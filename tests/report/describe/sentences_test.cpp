@@ -50,6 +50,27 @@ TEST(sentence, says_how_often_a_policy_decided) {
             "policy=deadline");
 }
 
+TEST(sentence, says_where_priorities_were_inverted) {
+  const auto inverted = [](std::string_view key, std::vector<std::string> subjects) {
+    finding made{key, finding_severity::note, std::move(subjects)};
+    return made.with("order", "lower priority")
+        .with("times", 3)
+        .with("longest", 2e6, unit::duration)
+        .with("configurations", "policy=fifo");
+  };
+  auto of_run = inverted("priority_inversions", {"act", "steer"});
+  EXPECT_EQ(sentence(of_run),
+            "priority inversions: 'act' and 'steer' waited 3 times while a stage of lower priority "
+            "started, up to 2.00 ms in one wait");
+  of_run.with("bound", 1e6, unit::duration);
+  EXPECT_TRUE(sentence(of_run).ends_with(" in one wait, beyond the bound of 1.00 ms"));
+  finding all{"priority_inversions"};
+  all.cases = {inverted("inversions_of", {})};
+  EXPECT_EQ(sentence(all),
+            "priority inversions: policy=fifo waited 3 times while a stage of lower priority "
+            "started, up to 2.00 ms in one wait");
+}
+
 TEST(sentence, says_what_a_setting_gained) {
   finding gained{"setting_took_effect"};
   gained.with("setting", "window");

@@ -56,11 +56,26 @@ TEST(timeline_chart, keeps_every_stamp_to_the_nanosecond) {
                                                  or_none(span.stage),
                                                  part ? static_cast<nanoseconds>(span.part) : -1,
                                                  span.begin - at.due,
-                                                 span.end - span.begin};
-      const auto from = row.begin() + 6 + 6 * static_cast<std::ptrdiff_t>(i);
-      EXPECT_EQ(std::vector(from, from + 6), expected);
+                                                 span.end - span.begin,
+                                                 0};
+      const auto from = row.begin() + 6 + 7 * static_cast<std::ptrdiff_t>(i);
+      EXPECT_EQ(std::vector(from, from + 7), expected);
     }
   }
+}
+
+TEST(timeline_chart, marks_starts_that_the_policy_decided) {
+  auto record = samples::two_models(timing_method::event, 20);
+  for (auto& stage : record.stages) stage.preferred.assign(20, 0);
+  record.stages[1].preferred[4] = 3;
+  record.stages[2].preferred[4] = -1;
+  const auto row = drawn_of(record).frames[4];
+  std::multiset<std::pair<nanoseconds, nanoseconds>> marked;  // stages and what they passed over
+  for (nanoseconds i = 0; i < row[5]; ++i) {
+    const auto span = row.begin() + 6 + 7 * i;
+    if (span[6] != 0) marked.emplace(span[2], span[6]);
+  }
+  EXPECT_EQ(marked, (std::multiset<std::pair<nanoseconds, nanoseconds>>{{1, 3}, {2, -1}}));
 }
 
 TEST(timeline_chart, names_kinds_and_categories_by_their_values_in_colors_that_the_page_has) {

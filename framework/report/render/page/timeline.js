@@ -53,9 +53,10 @@ class Timeline {
     const { kinds, categories } = this.data;
     const frame = { number, due, begin, end, residual, spans: [], pieces: [] };
     let at = 6;
-    for (let i = 0; i < count; ++i, at += 6) {
-      const [kind, lane, stage, part, from, length] = row.slice(at, at + 6);
-      frame.spans.push({ what: kinds[kind], lane, stage, part, begin: from, end: from + length });
+    for (let i = 0; i < count; ++i, at += 7) {
+      const [kind, lane, stage, part, from, length, insteadOf] = row.slice(at, at + 7);
+      frame.spans.push(
+        { what: kinds[kind], lane, stage, part, begin: from, end: from + length, insteadOf });
     }
     for (; at < row.length; at += 4) {
       const [category, stage, from, length] = row.slice(at, at + 4);
@@ -69,6 +70,13 @@ class Timeline {
     if (stage < 0) return "the frame";
     const { name, parts } = this.data.stages[stage];
     return part >= 0 ? parts[part] : name;
+  }
+
+  // Returns ", instead of parse" for a start that the policy decided.
+  choiceOf({ insteadOf = 0 }) {
+    if (insteadOf === 0) return "";
+    return `, instead of ${insteadOf < 0 ? "a stage of another pipeline"
+      : this.data.stages[insteadOf - 1].name}`;
   }
 
   whereOf(lane) {
@@ -149,6 +157,8 @@ class Timeline {
       "is pale until the device works on it. Faint spans belong to frames before and after. " +
       (error > 0 ? `What ran on a stream stands within ${page.duration(error)} of where it is ` +
         "drawn, by the alignment of the clocks. " : "") +
+      (this.frames.some(({ spans }) => spans.some(({ insteadOf }) => insteadOf !== 0)) ?
+        "A triangle marks a start that the policy decided. " : "") +
       "The wheel zooms with Ctrl; dragging moves.";
   }
 
@@ -306,7 +316,8 @@ class Timeline {
     const label = span.stage < 0 ? span.what.name : name;
     const words = `${name}, ${this.whatOf(span)}, ` + (skipped ? `at ${exactly(span.begin)}` :
       `${exactly(span.begin)} to ${exactly(span.end)}: ${exactly(span.end - span.begin)}, ` +
-      `${percent((span.end - span.begin) / this.frame.end, 3)} of the frame`);
+      `${percent((span.end - span.begin) / this.frame.end, 3)} of the frame`) +
+      this.choiceOf(span);
     const thin = right - left < 6 ? "thin" : "";
     return svg("g", {
       class: `span time time-${category} ${part ? "part" : ""} ${mark} ${thin}`,
@@ -316,6 +327,7 @@ class Timeline {
     },
     svg("rect", { ...box, y: part ? top + whole - 10 : top, height: part ? 10 : whole,
                   rx: part ? 0 : 2 }),
+    span.insteadOf ? svg("path", { class: "choice", d: `M${box.x - 5} ${top}h10l-5 7z` }) : null,
     part || !named || right - left < 20 ? null : cutText(label, { x: left + 5, y: top,
       width: right - left - 8, height: wraps ? whole - 10 : whole }));
   }

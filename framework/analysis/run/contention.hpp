@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "framework/analysis/finding.hpp"
+#include "framework/record/run_record.hpp"
+#include "framework/spec/experiment_spec.hpp"
+
+namespace graphline {
+
+/// A time in each frame or batch, in ns.
+struct frame_time {
+  double sum = 0;
+  double longest = 0;
+};
+
+/// Waits behind work of lower rank. A stage has a lower rank if its declared priority is lower or,
+/// with `policy: deadline`, if its absolute deadline is later.
+struct lower_rank_waits {
+  bool by_deadline = false;
+  std::size_t blocked = 0;  ///< waits that found such work already started
+  nanoseconds longest_blocked = 0;
+  std::size_t inversions = 0;  ///< waits during which such work started
+  nanoseconds longest_inversion = 0;
+  nanoseconds longest = 0;  ///< both in one wait
+  /// Maximum of `longest` if such work never starts first: the longest measured operation that can
+  /// have a lower rank, for a device times `window`.
+  nanoseconds bound = 0;
+};
+
+/// How long a pipeline, or a stage, waited for workers (CPU stages) or for the window of a device
+/// (device stages), from when its stages were ready until they started.
+struct contention {
+  std::string name;
+  side on = side::cpu;
+  std::size_t frames = 0;
+  frame_time wait;  ///< waits of stages that wait at the same time add up
+  /// By what held the workers meanwhile: in the order of the pipelines or stages. Of w workers or a
+  /// window of w, each holds 1/w of a wait, so one worker explains all of it but its own delays.
+  std::vector<frame_time> held_by;
+  std::optional<lower_rank_waits> behind = {};  ///< empty if no other work has a lower rank
+
+  double mean(const frame_time& of) const { return of.sum / static_cast<double>(frames); }
+};
+
+/// Returns the waits of pipelines that run together, over several trials, each with one run of each
+/// pipeline and one epoch. First all of CPU stages, then all of device stages. Omits waits that
+/// records do not tell: without `overlap`, under `timing: none`, and for a device without a window.
+std::vector<contention> contention_of(const std::vector<std::vector<const run_record*>>& trials,
+                                      sharing share, const std::vector<std::string>& names);
+
+/// Returns the waits of the stages of a run; empty if it has neither a policy nor priorities.
+std::vector<contention> contention_of(const run_record& run);
+
+/// Returns how often and how long work waited while work of lower rank started; empty if never.
+/// @param policy Of the runs; a warning if it should have kept the order.
+std::optional<finding> inversion_finding(std::span<const contention> waits,
+                                         const std::string& policy);
+
+}  // namespace graphline
