@@ -31,6 +31,11 @@ class counted_trials {
 
   std::size_t size() const noexcept;
 
+  /// Returns the counted trials of a configuration, in block order.
+  const std::vector<const trial_record*>& of(std::size_t configuration) const {
+    return trials_[configuration];
+  }
+
   /// Returns the counted runs of a pipeline, in block order.
   std::vector<const run_record*> of(const configuration_member& member) const;
 

@@ -448,6 +448,7 @@ document describe(const experiment_record& record, const experiment_analysis& an
     add_sweep(made, of);
     add_stages(made, of);
     add_rows(made, of);
+    add_chains(made, of);
     add_costs(made, of);
     add_notes(made, of);
     add_trials_chart(made, of);
