@@ -16,6 +16,7 @@
 #include "framework/base/random.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/plan/planned_chains.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/settings_table.hpp"
@@ -494,10 +495,12 @@ void plan_varied_together(const experiment_spec& spec, experiment_files& files,
     diagnostics found;
     check_keys_of_members(spec, declared, files, found);
     const auto units = planned_members(spec, files, &declared, planner, found);
+    auto configuration = all_together(spec, declared.name.text, units);
+    if (!found.has_errors()) result.chains = planned_chains(spec.chains, configuration, found);
     merged.add(declared.name.text, found);
     // Errors of other configurations are mostly the same.
     if (found.has_errors()) return merged.report(result.configurations.size() + 1, out);
-    result.configurations.push_back(all_together(spec, declared.name.text, units));
+    result.configurations.push_back(std::move(configuration));
     result.configurations.back().what.assignments = assignment_texts(declared.assignments);
   }
   merged.report(result.configurations.size(), out);
@@ -523,6 +526,9 @@ void plan_together(const experiment_spec& spec, experiment_files& files, unit_pl
     result.configurations.push_back({{name + " alone", {}, {name}}, {unit.planned}});
   }
   result.configurations.push_back(all_together(spec, "together", units));
+  if (!out.has_errors()) {
+    result.chains = planned_chains(spec.chains, result.configurations.back(), out);
+  }
   for (std::size_t m = 0; m < members; ++m) result.pairs.push_back({{members, m}, {m, 0}});
   if (!priorities_differ(units)) return;
 

@@ -31,6 +31,7 @@ struct experiment_plan {
   std::vector<std::shared_ptr<const source_text>> sources;  ///< the texts of these files
   std::vector<planned_configuration> configurations;
   std::vector<compared_pair> pairs;
+  std::vector<chain_record> chains;
 };
 
 /// Diagnostics by index of a declared configuration.

@@ -56,6 +56,22 @@ void fields(Archive& a, part_of_record<compared_pair> auto& of) {
   a.value("reference", of.reference);
 }
 
+/// A cause-effect chain across concurrent pipelines, with bounds on its times.
+struct chain_record {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> stages;  ///< member and stage
+  std::optional<nanoseconds> age = {};
+  std::optional<nanoseconds> reaction = {};
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<chain_record> auto& of) {
+  a.value("name", of.name);
+  a.value("stages", of.stages);
+  a.value("age_ns", of.age, any_time);
+  a.value("reaction_ns", of.reaction, any_time);
+}
+
 struct trial_record {
   std::size_t configuration = 0;
   /// A block consists of one trial of each configuration in random order, so that slow changes of
@@ -82,6 +98,7 @@ struct experiment_record {
   std::vector<source_record> sources;                      ///< texts of these files
   std::vector<experiment_configuration> configurations;
   std::vector<compared_pair> pairs;
+  std::vector<chain_record> chains;
   std::optional<graphline::calibration> calibration;  ///< of the device, if it was calibrated
   std::optional<prediction_record> prediction = {};   ///< if the trials are runs in virtual time
   std::optional<search_record> search = {};  ///< if the experiment is the confirmation of a search
@@ -100,6 +117,7 @@ void fields(Archive& a, part_of_record<experiment_record> auto& of) {
   a.value("sources", of.sources);
   a.value("configurations", of.configurations);
   a.value("pairs", of.pairs);
+  a.value("chains", of.chains);
   a.value("calibration", of.calibration);
   a.value("prediction", of.prediction);
   a.value("search", of.search);

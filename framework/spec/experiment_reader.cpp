@@ -210,6 +210,38 @@ std::vector<member_spec> read_members(const node& section, diagnostics& out) {
   return members;
 }
 
+/// Reads a list of stages, or a mapping with `stages` and bounds.
+chain_spec read_chain(const node::member& entry, diagnostics& out) {
+  const std::string what = fmt::format("chains.{}", printable(entry.key.text));
+  chain_spec chain{entry.key, {}, {}, {}};
+  check_label(chain.name, "a chain", out);
+  const node* stages = &entry.value;
+  if (entry.value.is_mapping()) {
+    check_keys(entry.value, "a chain", {"stages", "age", "reaction"}, out);
+    for (const auto& [key, bound] :
+         {std::pair{"age", &chain.age}, std::pair{"reaction", &chain.reaction}}) {
+      if (const node* n = entry.value.find(key)) *bound = read_duration(*n, key, out);
+    }
+    stages = entry.value.find("stages");
+  }
+  if (stages != nullptr && stages->is_sequence() && stages->items().size() >= 2) {
+    chain.stages = read_names(*stages, what, out);
+  } else {
+    report_mismatch(stages != nullptr ? *stages : entry.value, what,
+                    "a list of at least two stages MEMBER.STAGE, or a mapping with 'stages' and "
+                    "the bounds 'age' and 'reaction'",
+                    out);
+  }
+  return chain;
+}
+
+std::vector<chain_spec> read_chains(const node& section, diagnostics& out) {
+  std::vector<chain_spec> chains;
+  if (!check_mapping(section, "chains", out)) return chains;
+  for (const node::member& entry : section.members()) chains.push_back(read_chain(entry, out));
+  return chains;
+}
+
 }  // namespace
 
 const std::vector<parameter>& experiment_setting_keys() {
@@ -257,7 +289,10 @@ const std::vector<parameter>& experiment_keys() {
                        "Parts of the grid of 'vary' that do not run."),
          structure_key("together", "list of members",
                        "Pipelines that run at once: compared with each alone or, with 'vary' or "
-                       "'configurations', in these. A key MEMBER.KEY there is of one member.")});
+                       "'configurations', in these. A key MEMBER.KEY there is of one member."),
+         structure_key("chains", "mapping of chains",
+                       "Cause-effect chains across members: NAME: [MEMBER.STAGE, ...], or a "
+                       "mapping with 'stages' and the bounds 'age' and 'reaction'.")});
     const std::vector<parameter>& how = experiment_setting_keys();
     list.insert(list.end(), how.begin(), how.end());
     return list;
@@ -306,8 +341,12 @@ experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagn
   if (const node* together = root.find("together")) {
     refuse_beside(root, "together", not_with_together, out);
     spec.together = read_members(*together, out);
+    if (const node* chains = root.find("chains")) spec.chains = read_chains(*chains, out);
   } else {
     read_one_pipeline(root, spec, out);
+    if (const node::member* chains = find_member(root, "chains")) {
+      out.error(chains->key.place, "'chains' needs several pipelines: list them under 'together'");
+    }
   }
   spec.run = read_common_run(root, out);
   read_compared(root, spec, out);

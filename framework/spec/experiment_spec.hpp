@@ -49,6 +49,15 @@ struct member_spec {
   std::vector<assignment> params;
 };
 
+/// A cause-effect chain: stages of concurrent pipelines, of which each uses the last result of the
+/// one before it.
+struct chain_spec {
+  named name;
+  std::vector<named> stages;            ///< MEMBER.STAGE
+  std::optional<nanoseconds> age;       ///< bound on the data age
+  std::optional<nanoseconds> reaction;  ///< bound on the reaction time
+};
+
 /// A declared experiment: one pipeline in several configurations, or several pipelines at once.
 struct experiment_spec {
   named name;
@@ -61,6 +70,7 @@ struct experiment_spec {
   std::vector<configuration_spec> configurations;
   bool varied = false;                ///< true if `vary:` gave the configurations
   std::vector<member_spec> together;  ///< either empty or at least two
+  std::vector<chain_spec> chains;     ///< across the members of `together`
   experiment_settings how;
   std::shared_ptr<const source_text> source;
 };

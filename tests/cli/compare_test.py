@@ -236,6 +236,44 @@ class together(CompareCase):
         late = sum(end - due > 20e6 for due, end in zip(frames["due"], frames["end"]))
         self.assertEqual(camera["deadline"]["missed"], late)
 
+    def test_a_chain_across_them_has_the_times_that_its_stamps_give(self):
+        saved = self.folder / "r.json"
+        chains = "chains: {brake: {stages: [camera.work, control.work], age: 1ns, reaction: 1h}}\n"
+        for name, work in (("camera", "1ms"), ("control", "2ms")):
+            self.pipeline(f"pipeline: {name}\nstages:\n"
+                          f"  - {{name: work, kind: cpu.spin, duration: {work}}}\n", f"{name}.yaml")
+        rate = "arrival: constant, frames: 40, rate"
+        done = self.compare("--json", saved, text="experiment: chained\ntogether:\n"
+                            f"  - {{pipeline: camera.yaml, run: {{{rate}: 100}}}}\n"
+                            f"  - {{pipeline: control.yaml, run: {{{rate}: 90}}}}\n"
+                            "trials: 1\n" + chains)
+        self.assertIn("reaction p50", done.stdout)
+        result = json.loads(saved.read_text())
+        chain, = result["chains"]
+        self.assertEqual((chain["chain"], chain["configuration"]), ("brake", "together"))
+        trial, = (t for t in result["record"]["trials"] if t["configuration"] == 2)
+        camera, control = trial["members"]
+
+        def stamps(run, of):
+            return [run["epoch_ns"] + t for t in of]
+        sampled = stamps(camera, camera["frames"]["due"])
+        published = stamps(camera, camera["stages"][0]["cpu"]["end"])
+        read = stamps(control, control["stages"][0]["cpu"]["begin"])
+        ended = stamps(control, control["stages"][0]["cpu"]["end"])
+        start = max(stamps(r, r["frames"]["begin"])[0] for r in (camera, control))
+        stop = min(stamps(r, r["frames"]["end"])[-1] for r in (camera, control))
+        last = {}
+        for begin, end in zip(read, ended):
+            known = [k for k, at in enumerate(published) if at <= begin]
+            if known and end <= stop:
+                last[known[-1]] = end
+        ages = [end - sampled[k] for k, end in last.items()
+                if k != max(last) and sampled[k] >= start]
+        self.assertGreater(len(ages), 20)
+        self.assertEqual((chain["used"], chain["age_late"]), (len(ages), len(ages)))
+        self.assertAlmostEqual(chain["age"]["max_ms"], max(ages) / 1e6)
+        self.assertEqual(chain["reaction_late"], 0)
+
 
 class overhead(Case):
     def test_it_compares_the_methods_that_make_sense(self):

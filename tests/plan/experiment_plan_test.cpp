@@ -257,5 +257,48 @@ TEST(pipelines_together, need_no_run_without_priorities_where_all_have_the_same)
   EXPECT_EQ(e.plan.files.size(), 3U) << "a file is read once";
 }
 
+planned_experiment with_chains(const std::string& lines) {
+  const temporary_folder folder;
+  write_members(folder);
+  return plan_text(folder / "exp.yaml",
+                   "experiment: e\ntogether:\n"
+                   "  - {name: cam, pipeline: camera.yaml}\n"
+                   "  - {name: cam.b, pipeline: batch.yaml}\n" +
+                       lines);
+}
+
+TEST(chains, are_planned_across_members) {
+  for (const char* vary : {"", "vary: {in_flight: [1, 2]}\n"}) {
+    const auto e = with_chains(
+        "chains:\n  one: [cam.a, cam.b.a, cam.b.b]\n"
+        "  two: {stages: [cam.b.b, cam.b], age: 50ms, reaction: 80ms}\n" +
+        std::string(vary));
+    EXPECT_EQ(e.out.render(), "");
+    ASSERT_EQ(e.plan.chains.size(), 2U);
+    EXPECT_EQ(e.plan.chains[0].name, "one");
+    EXPECT_THAT(e.plan.chains[0].stages,
+                ElementsAre(Pair("cam", "a"), Pair("cam.b", "a"), Pair("cam.b", "b")));
+    EXPECT_EQ(e.plan.chains[0].age, std::nullopt);
+    EXPECT_THAT(e.plan.chains[1].stages, ElementsAre(Pair("cam.b", "b"), Pair("cam", "b")));
+    EXPECT_EQ(e.plan.chains[1].age, 50'000'000);
+    EXPECT_EQ(e.plan.chains[1].reaction, 80'000'000);
+  }
+}
+
+TEST(chains, of_unknown_stages_or_against_the_edges_are_refused_with_their_place) {
+  for (const char* vary : {"", "vary: {in_flight: [1, 2]}\n"}) {
+    const auto unknown = with_chains("chains: {one: [cam.a, cam.b.q]}\n" + std::string(vary));
+    EXPECT_THAT(messages(unknown.out, severity::error),
+                ElementsAre(::testing::StartsWith(
+                    "'cam.b.q' is not a stage MEMBER.STAGE of 'together'; did you mean 'cam.b")));
+    EXPECT_EQ(unknown.out.all().front().place.line, 5U);
+    const auto against =
+        with_chains("chains: {one: [cam.b, cam.b.b, cam.b.a]}\n" + std::string(vary));
+    EXPECT_THAT(messages(against.out, severity::error),
+                ElementsAre("'cam.b.a' does not wait for 'b', so no result of that stage reaches "
+                            "it in a frame; name stages of one member in the order of a path"));
+  }
+}
+
 }  // namespace
 }  // namespace graphline::plan_testing

@@ -1,5 +1,6 @@
 #include "framework/spec/experiment_reader.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -172,6 +173,43 @@ TEST(pipelines_together, have_settings_of_their_own_and_names_by_their_files) {
   EXPECT_TRUE(spec.configurations.empty());
 }
 
+std::string chain_errors(const std::string& chains, const std::string& pipelines = "") {
+  return read_experiment_text("experiment: e\n" +
+                              (pipelines.empty() ? "together: [{pipeline: a.yaml}, "
+                                                   "{pipeline: b.yaml}]\n"
+                                                 : pipelines) +
+                              "chains: " + chains + "\n")
+      .said.render();
+}
+
+TEST(chains, are_lists_of_stages_with_or_without_bounds) {
+  const experiment_spec spec = read_good(
+      "experiment: e\ntogether: [{pipeline: a.yaml}, {pipeline: b.yaml}]\n"
+      "chains:\n  brake: [a.x, b.y]\n  steer: {stages: [b.y, a.x], age: 5ms, reaction: 2s}\n");
+  ASSERT_EQ(spec.chains.size(), 2U);
+  EXPECT_EQ(spec.chains[0].name.text, "brake");
+  ASSERT_EQ(spec.chains[0].stages.size(), 2U);
+  EXPECT_EQ(spec.chains[0].stages[1].text, "b.y");
+  EXPECT_EQ(spec.chains[0].stages[1].place.line, 4U);
+  EXPECT_EQ(spec.chains[0].age, std::nullopt);
+  EXPECT_EQ(spec.chains[1].age, 5'000'000);
+  EXPECT_EQ(spec.chains[1].reaction, 2'000'000'000);
+}
+
+TEST(chains, that_cannot_be_read_are_explained) {
+  using ::testing::HasSubstr;
+  const char* const expected = "'chains.c' must be a list of at least two stages MEMBER.STAGE";
+  for (const char* bad : {"{c: [a.x]}", "{c: a.x}", "{c: {age: 5ms}}", "{c: {stages: a.x}}"}) {
+    EXPECT_THAT(chain_errors(bad), HasSubstr(expected)) << bad;
+  }
+  EXPECT_THAT(chain_errors("[a.x, b.y]"), HasSubstr("'chains' must be"));
+  EXPECT_THAT(chain_errors("{c: {stages: [a.x, b.y], ages: 5ms}}"), HasSubstr("'age'"));
+  EXPECT_THAT(chain_errors("{c: {stages: [a.x, b.y], age: 5}}"), HasSubstr("'age' must be"));
+  EXPECT_THAT(chain_errors("{' ': [a.x, b.y]}"), HasSubstr("chain"));
+  EXPECT_THAT(chain_errors("{c: [a.x, b.y]}", "pipeline: p.yaml\nvary: {timing: [none]}\n"),
+              HasSubstr("'chains' needs several pipelines: list them under 'together'"));
+}
+
 /// Reads a text and renders its diagnostics without an exception or crash. A text without errors
 /// must give something to run.
 void read_and_render_experiment(const std::string& text) {
@@ -188,7 +226,8 @@ const char* const texts_to_damage[] = {
     "experiment: e\npipeline: p.yaml\nconfigurations:\n  - {name: a, timing: none}\n"
     "  - {name: b, sizes: [1, 2]}\nbaseline: b\n",
     "experiment: e\ntogether:\n  - {name: a, pipeline: a.yaml, priority: low, run: {frames: 3}}\n"
-    "  - {pipeline: b.yaml, params: {batch: {cuda: 4, host: 1}}}\n"};
+    "  - {pipeline: b.yaml, params: {batch: {cuda: 4, host: 1}}}\n"
+    "chains: {c: {stages: [a.x, b.y], age: 5ms}}\n"};
 
 TEST(a_damaged_experiment, cut_off_anywhere_is_read_or_explained) {
   for (const std::string text : texts_to_damage) {

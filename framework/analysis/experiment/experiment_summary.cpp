@@ -148,6 +148,7 @@ experiment_summary summarize(const experiment_record& record) {
   }
   result.comparisons = compare_figures(trials, record);
   result.stage_comparisons = compare_stages(trials, record, result.configurations);
+  result.chains = chains_of(record, trials);
   return result;
 }
 

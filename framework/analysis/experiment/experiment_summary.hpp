@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "framework/analysis/experiment/chains.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/distribution.hpp"
@@ -136,6 +137,7 @@ struct experiment_summary {
   std::vector<configuration_summary> configurations;  ///< as in the record
   std::vector<comparison> comparisons;                ///< by pair, then figure
   std::vector<comparison> stage_comparisons;  ///< intervals are simultaneous over these comparisons
+  std::vector<chain_summary> chains;          ///< by chain, then configuration
   steadiness machine;
 };
 

@@ -73,6 +73,7 @@ class experiment_run {
     }
     for (const auto& c : planned.configurations) record_.configurations.push_back(c.what);
     record_.pairs = planned.pairs;
+    record_.chains = planned.chains;
     record_.prediction = runner.prediction();
     add_done(options.done);
   }

@@ -449,6 +449,7 @@ document describe(const experiment_record& record, const experiment_analysis& an
     add_stages(made, of);
     add_waits(made, of);
     add_rows(made, of);
+    add_chains(made, of);
     add_costs(made, of);
     add_notes(made, of);
     add_trials_chart(made, of);

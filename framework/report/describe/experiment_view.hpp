@@ -66,6 +66,8 @@ void add_answer(document& to, const experiment_view& of);
 void add_stages(document& to, const experiment_view& of);
 /// Adds the shares of frames and the numbers of rows of stages, if they differ.
 void add_rows(document& to, const experiment_view& of);
+/// Adds the data age and the reaction time of chains.
+void add_chains(document& to, const experiment_view& of);
 void add_costs(document& to, const experiment_view& of);
 /// Adds the deadlines of stages, the waits of ready stages, and what held pipelines that share.
 void add_waits(document& to, const experiment_view& of);

@@ -102,6 +102,8 @@ constexpr auto heading<experiment_configuration> = "configuration";
 template <>
 constexpr auto heading<compared_pair> = "pair";
 template <>
+constexpr auto heading<chain_record> = "chain";
+template <>
 constexpr auto heading<configuration_member> = "member";
 template <>
 constexpr auto heading<trial_record> = "trial";
@@ -250,7 +252,7 @@ TEST(record_keys, are_those_of_the_document) {
                 thread_time, load_record, calibration, ceiling_figure, stage_record, cost_record,
                 bucket_record, wait_record, part_record, operation_record, tensor_record,
                 graph_record, graph_node, output_record, roofline_record, experiment_record,
-                experiment_settings, experiment_configuration, compared_pair, configuration_member,
+                experiment_settings, experiment_configuration, compared_pair, configuration_member, chain_record,
                 trial_record, search_record, search_limit, search_candidate, capacity_record,
                 capacity_settings, capacity_run, validation_record, validation_round,
                 calibration_record, ceiling_record, cost_summary, stage_figures, bucket_figures,
