@@ -372,7 +372,7 @@ TEST(shared_workers, waits_blocking_and_inversions_agree_with_list_scheduling) {
           inversions += behind.inversions;
         } else {
           EXPECT_EQ(behind.inversions, 0);
-          EXPECT_LE(behind.longest, bound);
+          EXPECT_LE(behind.longest_blocked, bound);
         }
       }
     }

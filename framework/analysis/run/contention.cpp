@@ -190,6 +190,7 @@ class contention_search {
     behind.inversions += inverted.empty() ? 0 : 1;
     behind.longest_blocked = std::max(behind.longest_blocked, covered(blocking));
     behind.longest_inversion = std::max(behind.longest_inversion, covered(inverted));
+    if (inverted.empty()) return;
     inverted.insert(inverted.end(), blocking.begin(), blocking.end());
     behind.longest = std::max(behind.longest, covered(std::move(inverted)));
   }

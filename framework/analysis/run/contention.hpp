@@ -26,9 +26,9 @@ struct lower_rank_waits {
   nanoseconds longest_blocked = 0;
   std::size_t inversions = 0;  ///< waits during which such work started
   nanoseconds longest_inversion = 0;
-  nanoseconds longest = 0;  ///< both in one wait
-  /// Maximum of `longest` if such work never starts first: the longest measured operation that can
-  /// have a lower rank, for a device times `window`.
+  nanoseconds longest = 0;  ///< behind such work, in one wait with an inversion
+  /// Limit of the time behind such work in a wait without inversions: the longest measured
+  /// operation that can have a lower rank, for a device times `window`.
   nanoseconds bound = 0;
 };
 

@@ -87,12 +87,13 @@ using waits = const entry<contention>&;
 /// Returns what stages waited for, if not only for workers, and how long.
 entry_columns<contention> wait_columns(const std::vector<entry<contention>>& entries) {
   const bool both = std::ranges::any_of(entries, [](waits x) { return x.of.on == side::device; });
-  return {{{"for", "for", {}, 0, "", both ? everywhere : in_data},
-           [](waits x) { return x.of.on == side::cpu ? "workers" : "window"; }},
-          {{"wait", "wait", duration, 0, "mean in a frame, of all its stages together"},
-           [](waits x) { return cell(x.of.mean(x.of.wait), duration); }},
-          {{"longest_wait", "longest", duration, 1},
-           [](waits x) { return cell(x.of.wait.longest, duration); }}};
+  return {
+      {{"for", "for", {}, 0, "", both ? everywhere : in_data},
+       [](waits x) { return x.of.on == side::cpu ? "workers" : "window"; }},
+      {{"wait", "wait", duration, 0, "mean in a frame; stages that wait at the same time add up"},
+       [](waits x) { return cell(x.of.mean(x.of.wait), duration); }},
+      {{"longest_wait", "longest", duration, 1},
+       [](waits x) { return cell(x.of.wait.longest, duration); }}};
 }
 
 /// Returns the columns about waits behind lower ranks.
@@ -122,45 +123,28 @@ entry_columns<contention> order_columns() {
 
 /// Returns the columns about a pipeline that held the workers or the window.
 entry_columns<contention> holder_columns(const experiment_view& of, const std::string& name) {
-  const auto add = [&](std::string title, int rank, std::string help, auto value) {
+  const auto add = [&](const char* key, std::string title, int rank, auto value) {
     return column_of<entry<contention>>{
-        {name, std::move(title), duration, rank, std::move(help), shown},
-        [&of, name, value](waits x) {
+        {key + name, std::move(title), duration, rank}, [&of, name, value](waits x) {
           const auto& members = of.record.configurations[x.who.who.configuration].members;
           const auto at = std::ranges::find(members, name) - members.begin();
-          if (at == std::ssize(members)) return cell("");
+          if (at == std::ssize(members)) return cell();
           return cell(value(x.of, x.of.held_by[static_cast<std::size_t>(at)]), duration);
         }};
   };
-  return {add("behind " + name, 0, "",
+  return {add("behind_", "behind " + name, 0,
               [](const contention& wait, const frame_time& held) { return wait.mean(held); }),
-          add("longest", 2, "",
+          add("longest_behind_", "longest", 2,
               [](const contention&, const frame_time& held) { return held.longest; })};
 }
 
-/// Returns the figures of all pipelines that held the workers, for JSON and CSV.
-column_of<entry<contention>> holders(const experiment_view& of, const char* key, bool longest) {
-  return {
-      data_column(key), [&of, longest](waits x) {
-        std::vector<named_value> list;
-        const auto& members = of.record.configurations[x.who.who.configuration].members;
-        for (std::size_t m = 0; m < members.size(); ++m) {
-          const frame_time& held = x.of.held_by[m];
-          list.push_back({members[m], quantity{(longest ? held.longest : x.of.mean(held)) / 1e6}});
-        }
-        return cell(std::move(list));
-      }};
-}
-
 /// Adds the waits behind lower ranks.
-void add_order(document& to, entry_columns<contention> columns,
+void add_order(document& to, const char* title, entry_columns<contention> columns,
                const std::vector<entry<contention>>& all) {
   std::vector<entry<contention>> ranked;
   std::ranges::copy_if(all, std::back_inserter(ranked), [](waits x) { return !!x.of.behind; });
   columns.push_back(wait_columns(all).front());
-  add_table(to,
-            {"rank_order", "waits behind stages of lower priority or a later deadline", "stage"},
-            std::move(columns), order_columns(), ranked);
+  add_table(to, {"rank_order", title, "stage"}, std::move(columns), order_columns(), ranked);
 }
 
 }  // namespace
@@ -168,7 +152,7 @@ void add_order(document& to, entry_columns<contention> columns,
 void add_waits(document& to, const run_record& record, const run_summary& summary) {
   std::vector<entry<stage_deadline>> deadlines;
   for (const auto& one : summary.stage_deadlines) deadlines.push_back({one});
-  add_table(to, {"stage_deadlines", "deadlines of stages", "stage"}, {}, deadline_columns(),
+  add_table(to, {"stage_deadlines", "Deadlines of stages", "stage"}, {}, deadline_columns(),
             deadlines);
   std::vector<entry<contention>> all;
   for (const auto& one : summary.waits) all.push_back({one});
@@ -183,8 +167,8 @@ void add_waits(document& to, const run_record& record, const run_summary& summar
                      }});
   columns.push_back({{"behind_mean", "mean", duration},
                      [most](waits x) { return cell(x.of.mean(*most(x)), duration); }});
-  add_table(to, {"waits", "waits of ready stages", "stage"}, names, columns, all);
-  add_order(to, names, all);
+  add_table(to, {"waits", "Waits of ready stages", "stage"}, names, columns, all);
+  add_order(to, "Waits behind stages of lower priority or a later deadline", names, all);
 }
 
 void add_waits(document& to, const experiment_view& of) {
@@ -192,7 +176,8 @@ void add_waits(document& to, const experiment_view& of) {
             names_of<stage_deadline>(of), deadline_columns(),
             entries_of(of, &member_summary::stage_deadlines));
   const auto all = entries_of(of, &member_summary::waits);
-  add_order(to, names_of<contention>(of), all);
+  add_order(to, "waits behind stages of lower priority or a later deadline",
+            names_of<contention>(of), all);
   if (of.record.how.share == sharing::none) return;
   auto columns = wait_columns(all);
   std::vector<std::string> pipelines;
@@ -203,11 +188,9 @@ void add_waits(document& to, const experiment_view& of) {
       std::ranges::move(holder_columns(of, name), std::back_inserter(columns));
     }
   }
-  columns.push_back(holders(of, "held_by_ms", false));
-  columns.push_back(holders(of, "held_by_longest_ms", true));
-  add_table(to,
-            {"waits", "waits of ready stages, by the pipeline that ran meanwhile", "configuration"},
-            names_of<contention>(of), columns, all);
+  table made{"waits", "waits of ready stages, by the pipeline that ran meanwhile", "configuration"};
+  made.blanks = true;
+  add_table(to, std::move(made), names_of<contention>(of), columns, all);
 }
 
 }  // namespace graphline::report
