@@ -313,7 +313,7 @@ class ready_executor final : public executor {
     do {
       if (own.device_count > 0) {
         next = first_device_stage(own, oldest);
-      } else if (device_->window && device_->window->take(next, oldest)) {
+      } else if (device_->window && take_from_window(next, oldest)) {
         continue;
       } else if (own.cpu_stage) {
         const ready_stage ready = *own.cpu_stage;
@@ -325,6 +325,15 @@ class ready_executor final : public executor {
       }
     } while (owner_of(next).held_back(next));
     return true;
+  }
+
+  /// Takes from the window. Pipelines that share only workers have windows of their own, and a turn
+  /// also fills those of the pipelines whose stages it runs.
+  bool take_from_window(ready_stage& next, ready_stage& oldest) {
+    if (peers_ == device_.get()) return device_->window->take(next, oldest);
+    return std::ranges::any_of(peers_->executors, [&](const ready_executor* each) {
+      return each->device_->window->take(next, oldest);
+    });
   }
 
   // Kept out of line so that its callers are inlined.
