@@ -1,7 +1,8 @@
 // Graphline's own cost per frame: six empty CPU stages, a chain with one diamond
 // (a -> b -> {c, d} -> e -> f), one frame at a time, compared with a hand-written oneTBB flow graph
 // of the same shape in the same process, interleaved in random order. Prints medians. Beside them:
-// the same chain with five of the stages `when` the first one says so, and the choice of a bucket.
+// the same chain with five of the stages `when` the first one says so, the same chain under other
+// policies than the default, and the choice of a bucket.
 //
 //   frame_cost_bench [--frames N] [--repetitions N]
 
@@ -9,6 +10,8 @@
 #include <oneapi/tbb/flow_graph.h>
 
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -24,6 +27,8 @@
 
 namespace graphline {
 namespace {
+
+constexpr std::array policies = {"fifo", "critical_path", "deadline", "random"};
 
 struct settings_given {
   std::int64_t frames = 100'000;
@@ -42,7 +47,7 @@ stage_spec empty_stage(const std::string& name, const std::vector<std::string>& 
 }
 
 session make_session(device& d, const stage_registry& registry, strategy how, std::int64_t frames,
-                     const std::string& when = "") {
+                     const std::string& when = "", const std::string& policy = "") {
   pipeline_spec spec;
   spec.name = {"six_empty_stages"};
   spec.stages = {empty_stage("a", {}),
@@ -58,6 +63,8 @@ session make_session(device& d, const stage_registry& registry, strategy how, st
   spec.run.strategy = how;
   spec.run.frames = frames;
   spec.run.warmup = 100;
+  if (!policy.empty()) spec.run.policy = policy;
+  if (policy == "deadline") spec.run.deadline = 1'000'000;
   diagnostics found;
   plan p = make_plan(spec, registry, {}, found);
   found.throw_if_errors();
@@ -137,6 +144,10 @@ void print(const std::map<std::string, std::vector<double>>& samples) {
     fmt::print("overlap, timing {:<5}, to the flow graph {:.2f}\n", timing,
                median(std::string("overlap_") + timing) / median("flow_graph"));
   }
+  for (const char* policy : policies) {
+    fmt::print("{}, timing none, to the default policy {:.2f}\n", policy,
+               median(policy) / median("overlap_none"));
+  }
 }
 
 void measure(const settings_given& given) {
@@ -145,7 +156,7 @@ void measure(const settings_given& given) {
   session overlap = make_session(*on, registry, strategy::overlap, given.frames);
   session async = make_session(*on, registry, strategy::async, given.frames);
   session async_when = make_session(*on, registry, strategy::async, given.frames, "a");
-  const std::vector<std::pair<std::string, std::function<double()>>> variants = {
+  std::vector<std::pair<std::string, std::function<double()>>> variants = {
       {"clock_read", [&] { return read_clock(given.frames); }},
       {"flow_graph", [&] { return run_flow_graph(given.frames); }},
       {"overlap_none", [&] { return run_once(overlap, timing_method::none); }},
@@ -155,6 +166,12 @@ void measure(const settings_given& given) {
       {"when_none", [&] { return run_once(async_when, timing_method::none); }},
       {"when_event", [&] { return run_once(async_when, timing_method::event); }},
       {"choose_bucket", [&] { return choose_bucket(given.frames); }}};
+  std::deque<session> under_policies;
+  for (const char* policy : policies) {
+    session& under = under_policies.emplace_back(
+        make_session(*on, registry, strategy::overlap, given.frames, "", policy));
+    variants.emplace_back(policy, [&under] { return run_once(under, timing_method::none); });
+  }
   std::vector<std::size_t> turns;
   for (int i = 0; i < given.repetitions; ++i) {
     for (std::size_t each = 0; each < variants.size(); ++each) turns.push_back(each);

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
@@ -22,25 +23,30 @@ using rank_function = policy_rank (*)(const ready_job& job);
 /// A policy without parameters.
 class simple_policy final : public scheduling_policy {
  public:
-  explicit simple_policy(rank_function rank) : rank_(rank) {}
-  policy_rank rank(const ready_job& job) const override { return rank_(job); }
+  explicit simple_policy(rank_function function) : function_(function) {}
+  policy_rank rank(const ready_job& job) const override { return function_(job); }
 
  private:
-  rank_function rank_;
+  rank_function function_;
 };
 
 /// A different rank for each stage and frame, reproducible by seed.
 class random_policy final : public scheduling_policy {
  public:
-  explicit random_policy(std::uint64_t seed) : seed_(seed) {}
+  random_policy(std::span<const policy_stage> stages, std::uint64_t seed) : stages_(stages) {
+    for (const policy_stage& stage : stages) {
+      seeds_.push_back(mix_seed(seed ^ seed_from(stage.pipeline), stage.position));
+    }
+  }
   policy_rank rank(const ready_job& job) const override {
-    const std::uint64_t of_stage =
-        mix_seed(seed_ ^ seed_from(job.stage.pipeline), job.stage.position);
-    return {std::bit_cast<std::int64_t>(mix_seed(of_stage, static_cast<std::uint64_t>(job.frame)))};
+    const auto stage = static_cast<std::size_t>(&job.stage - stages_.data());
+    const auto frame = static_cast<std::uint64_t>(job.frame);
+    return {std::bit_cast<std::int64_t>(mix_seed(seeds_[stage], frame))};
   }
 
  private:
-  std::uint64_t seed_;
+  std::span<const policy_stage> stages_;
+  std::vector<std::uint64_t> seeds_;  ///< of each stage: hashing its name takes too long in a frame
 };
 
 policy_kind simple(std::string name, std::string description, std::string source,
@@ -118,10 +124,9 @@ policy_kind at_random() {
                       .type = parameter_type::integer,
                       .help = "Seed of the order; the run's seed when left out.",
                       .minimum = 0}};
-  kind.make = [](const arguments& given, std::span<const policy_stage> /*stages*/,
-                 std::uint64_t seed) {
+  kind.make = [](const arguments& given, std::span<const policy_stage> stages, std::uint64_t seed) {
     return std::make_unique<random_policy>(
-        given.has("seed") ? static_cast<std::uint64_t>(given.integer("seed")) : seed);
+        stages, given.has("seed") ? static_cast<std::uint64_t>(given.integer("seed")) : seed);
   };
   return kind;
 }

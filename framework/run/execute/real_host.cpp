@@ -45,8 +45,8 @@ void real_host::start_workers(workers& of, seen_function seen) {
   watcher_ = std::make_unique<completion_watcher>(
       queues.size(), p.stages.size() * pipeline_.slots().size(), p.run.wait,
       [seen = std::move(seen)](std::uint64_t token, std::exception_ptr problem) {
-        turn own(turn::of::watcher);
-        seen(own, token, std::move(problem));
+        turn of_watcher(turn::of::watcher);
+        seen(of_watcher, token, std::move(problem));
       },
       p.run.realtime);
 }
