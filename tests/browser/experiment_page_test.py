@@ -120,7 +120,7 @@ class experiment(harness.SampleCase):
         self.assertEqual([(point["x"], point["y"]) for point in others], [(80, 12), (90, 15)])
         self.assertEqual(self.browser.run(AXES, FRONT)[:2], ["p50 ms", "frame/s"])
         self.assertEqual(self.browser.run(TOOLTIP, FRONT), [
-            "in_flight=4, 800 MiB of device memory", "frame/s 30.0"])
+            "in_flight=4, device memory 839 MB", "frame/s 30.0"])
         self.assert_drawn(FRONT)
 
 

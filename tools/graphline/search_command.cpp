@@ -105,46 +105,44 @@ class search_run {
   const std::string& text() const noexcept { return text_; }
 
  private:
-  /// Predicts a candidate from a run for each combination of parameters and threads. Empty without
-  /// such a run, or if the candidate's settings have no meaning in virtual time.
+  /// Predicts a candidate from a run with each stage timed alone, one for each combination of
+  /// parameters and threads. Empty without such a run, or if the candidate's settings have no
+  /// meaning in virtual time.
   std::optional<run_record> predict(const planned_configuration& candidate, std::int64_t frames,
                                     nanoseconds time_limit) {
     constexpr std::size_t most_sources = 4;
     const plan& p = candidate.members.front();
     const auto [known, is_new] =
         sources_.try_emplace(fmt::format("{} {}", p.run.threads, p.parameters));
+    auto& sources = known->second;
     try {
       if (is_new && sources_.size() <= most_sources) {
-        run_record run = run_apart(candidate, time_limit);
+        std::vector<std::pair<std::string, std::string>> set;
+        for (const auto& of : candidate.what.assignments) {
+          if (!is_setting(of.first)) set.push_back(of);
+        }
+        auto apart = given_.pipeline.plan_to(
+            plan_use::run,
+            [&](settings& run) {
+              set_stages_apart(run);
+              run.timing = timing_method::event;
+              run.frames = 100;
+              run.max_time = time_limit / 20;
+              run.threads = p.run.threads;
+            },
+            false, set);
+        device& on = devices_(apart.planned);
+        run_record run = session(std::move(apart.planned), on, &stop_).run({.stop = &stop_});
         if (run.interrupted) throw interrupted_error("interrupted");
         source_frames_ += static_cast<std::int64_t>(run.frames.size());
-        if (!run.failure) known->second.push_back({"the run of each stage alone", std::move(run)});
+        if (!run.failure) sources.push_back({"the run of each stage alone", std::move(run)});
       }
-      if (known->second.empty()) return std::nullopt;
-      return predictor(p, known->second).replicate(0, {.frames = frames});
+      if (sources.empty()) return std::nullopt;
+      return predictor(p, sources).replicate(0, {.frames = frames});
     } catch (const run_error&) {  // a trial will show the failure
     } catch (const input_error&) {
     }
     return std::nullopt;
-  }
-
-  /// Runs the pipeline with a candidate's parameters and threads, each stage timed alone.
-  run_record run_apart(const planned_configuration& candidate, nanoseconds time_limit) {
-    constexpr nanoseconds parts = 20;  // of the time limit
-    std::vector<std::pair<std::string, std::string>> set;
-    for (const auto& of : candidate.what.assignments) {
-      if (!is_setting(of.first)) set.push_back(of);
-    }
-    const auto adjust = [&](settings& run) {
-      set_stages_apart(run);
-      run.timing = timing_method::event;
-      run.frames = 100;
-      run.max_time = time_limit / parts;
-      run.threads = candidate.members.front().run.threads;
-    };
-    plan p = given_.pipeline.plan_to(plan_use::run, adjust, false, set).planned;
-    device& on = devices_(p);
-    return session(std::move(p), on, &stop_).run({.stop = &stop_});
   }
 
   /// Plans and runs the confirmation as `compare` does with the text of the experiment.

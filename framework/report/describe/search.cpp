@@ -96,14 +96,14 @@ class search_view {
     }
     if (points.size() < 2) return;
     std::ranges::stable_sort(points, {}, [](const auto* of) { return *of->latency; });
-    const auto unit = unit_for(*points.back()->latency);
-    sweep_chart drawn{fmt::format("{} {}", latency_name(), unit.name), {}, {}, {}, {}};
+    const auto time = unit_for(*points.back()->latency);
+    sweep_chart drawn{fmt::format("{} {}", latency_name(), time.name), {}, {}, {}, {}};
     drawn.panels = {{"frame/s", {{"trade-off", {}}, {"others", {}, true}}}};
     for (const auto* of : points) {
-      drawn.at.push_back(*of->latency / unit.nanoseconds);
+      drawn.at.push_back(*of->latency / time.nanoseconds);
       drawn.texts.push_back(three_digits(drawn.at.back()));
-      drawn.names.push_back(fmt::format("{}, {} of device memory", of->name,
-                                        format_bytes(of->device_bytes.value_or(0))));
+      drawn.names.push_back(fmt::format("{}, device memory {}", of->name,
+                                        shown_value(cell(of->device_bytes, unit::bytes))));
       const auto index = static_cast<std::size_t>(of - search_.candidates.data());
       const bool is_best = std::ranges::find(summary_.front, index) != summary_.front.end();
       auto& lines = drawn.panels[0].lines;
