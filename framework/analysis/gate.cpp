@@ -18,13 +18,13 @@
 
 namespace graphline {
 
-namespace {
-
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(' ');
   if (first == text.npos) return {};
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
+
+namespace {
 
 // ---- Runs ---------------------------------------------------------------------------------------
 

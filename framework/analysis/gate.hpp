@@ -28,6 +28,9 @@ struct gate {
   std::optional<double> percentile = {};  ///< between 0 and 1, if the metric is a percentile
 };
 
+/// Returns the text without spaces at its ends.
+std::string_view trimmed(std::string_view text);
+
 /// Parses "METRIC > LIMIT".
 /// - For a run: a percentile that reports show, "mean" or "max" with a time, or "late" with a
 ///   percentage.

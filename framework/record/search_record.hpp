@@ -7,15 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "framework/base/clock.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/fields.hpp"
 
 namespace graphline {
 
 /// What a search optimizes or limits: a percentile of the end-to-end time in ns, completed frames
-/// per second, the fraction of frames that missed their deadline, or bytes of device memory.
-enum class search_metric { p50, p90, p95, p99, p99_9, p99_99, throughput, late, device_memory };
+/// per second, or bytes of device memory.
+enum class search_metric { p50, p90, p95, p99, p99_9, p99_99, throughput, device_memory };
 
 inline constexpr word<search_metric> search_metric_words[] = {
     {"p50", search_metric::p50},
@@ -24,7 +23,6 @@ inline constexpr word<search_metric> search_metric_words[] = {
     {"p99", search_metric::p99},
     {"p99.9", search_metric::p99_9},
     {"p99.99", search_metric::p99_99},
-    {"late", search_metric::late},
     {"throughput", search_metric::throughput},
     {"device_memory", search_metric::device_memory}};
 
@@ -33,18 +31,16 @@ enum class search_outcome {
   pruned,     ///< not measured: predicted to be far from the best
   no_time,    ///< not measured: the time limit was near
   failed,     ///< a trial failed
-  screened,   ///< one trial, not among the best
-  worse,      ///< dropped from the race: conclusively worse
-  violates,   ///< dropped from the race: conclusively violates a constraint
-  raced,      ///< in the race until its end
+  measured,   ///< in one trial or, among the best, in several
   confirmed,  ///< measured again; the experiment's trials are those of this measurement
 };
 
 inline constexpr word<search_outcome> search_outcome_words[] = {
-    {"skipped", search_outcome::pruned}, {"no time", search_outcome::no_time},
-    {"failed", search_outcome::failed},  {"screened", search_outcome::screened},
-    {"worse", search_outcome::worse},    {"violates", search_outcome::violates},
-    {"raced", search_outcome::raced},    {"confirmed", search_outcome::confirmed}};
+    {"skipped", search_outcome::pruned},
+    {"no time", search_outcome::no_time},
+    {"failed", search_outcome::failed},
+    {"measured", search_outcome::measured},
+    {"confirmed", search_outcome::confirmed}};
 
 template <>
 struct words_of<search_metric> {
@@ -69,20 +65,18 @@ void fields(Archive& a, part_of_record<search_limit> auto& of) {
   a.value("limit", of.limit, from_0);
 }
 
-/// Settings and parameters that a search tried. Its figures are those of the trials before the
-/// confirmation.
+/// Settings and parameters that a search tried. Figures of a confirmed candidate come from the
+/// confirmation alone.
 struct search_candidate {
   std::string name;                                              ///< as of a configuration
   std::vector<std::pair<std::string, std::string>> assignments;  ///< that differ from the file
   search_outcome outcome = search_outcome::pruned;
-  std::string failure;              ///< error of a failed trial
-  std::optional<double> predicted;  ///< the objective
-  std::int64_t trials = 0;
-  std::int64_t frames = 0;
-  std::optional<double> objective;
-  std::optional<double> latency;     ///< ns; at the objective's percentile, else p50
-  std::optional<double> throughput;  ///< frame/s
-  std::optional<std::uint64_t> device_bytes;
+  std::string failure = {};              ///< error of a failed trial
+  std::optional<double> predicted = {};  ///< the objective
+  std::optional<double> objective = {};
+  std::optional<double> latency = {};     ///< ns; at the objective's percentile, else p50
+  std::optional<double> throughput = {};  ///< frame/s
+  std::optional<std::uint64_t> device_bytes = {};
 };
 
 template <class Archive>
@@ -92,8 +86,6 @@ void fields(Archive& a, part_of_record<search_candidate> auto& of) {
   a.value("outcome", of.outcome);
   a.value("failure", of.failure);
   a.value("predicted", of.predicted);
-  a.value("trials", of.trials, from_0);
-  a.value("frames", of.frames, from_0);
   a.value("objective", of.objective);
   a.value("latency_ns", of.latency);
   a.value("throughput", of.throughput);
@@ -103,22 +95,12 @@ void fields(Archive& a, part_of_record<search_candidate> auto& of) {
 /// Lowest rank correlation with which predictions exclude candidates from measurement.
 inline constexpr double least_tau = 0.5;
 
-/// How a search chose the configurations of its confirmation. In the experiment, the first
-/// configuration has the file's settings; the others follow in the order of preference.
+/// How a search chose the configurations of its confirmation, which are in the order of preference.
 struct search_record {
   search_metric objective = search_metric::p50;
   std::vector<search_limit> limits;
-  nanoseconds time_limit = 0;
-  std::size_t combinations = 0;    ///< of all values
-  std::size_t refused = 0;         ///< of them, that `check` refuses
-  std::size_t same = 0;            ///< of them, with the same plan as a simpler one
-  std::int64_t source_frames = 0;  ///< measured for the predictions
-  std::size_t predicted = 0;       ///< candidates with a prediction
-  /// Kendall's tau-b of predicted and measured objectives of `ranked` candidates.
-  std::optional<double> tau;
-  std::size_t ranked = 0;
-  std::size_t rounds = 0;                    ///< of the race
-  bool prefers_file = false;                 ///< the race found no better settings than the file's
+  std::int64_t frames = 0;    ///< measured before the confirmation
+  std::optional<double> tau;  ///< Kendall's tau-b of predicted and measured objectives
   std::vector<search_candidate> candidates;  ///< simplest first; the first has the file's settings
 };
 
@@ -126,16 +108,8 @@ template <class Archive>
 void fields(Archive& a, part_of_record<search_record> auto& of) {
   a.value("objective", of.objective);
   a.value("limits", of.limits);
-  a.value("time_limit_ns", of.time_limit, any_time);
-  a.value("combinations", of.combinations);
-  a.value("refused", of.refused);
-  a.value("same", of.same);
-  a.value("source_frames", of.source_frames, from_0);
-  a.value("predicted", of.predicted);
+  a.value("frames", of.frames, from_0);
   a.value("tau", of.tau);
-  a.value("ranked", of.ranked);
-  a.value("rounds", of.rounds);
-  a.value("prefers_file", of.prefers_file);
   a.value("candidates", of.candidates);
 }
 

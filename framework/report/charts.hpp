@@ -96,11 +96,12 @@ struct comparisons_chart {
   double margin = 0;             ///< changes within this margin count as "same"
 };
 
-/// Metrics at each value of a swept parameter.
+/// Metrics at each value of a swept parameter, or of another metric.
 struct sweep_chart {
   struct line {
     std::string name;
     std::vector<std::optional<double>> values;  ///< one per value of the parameter
+    bool points = false;                        ///< points without a line
   };
   struct panel {
     std::string title;  ///< metric and unit
@@ -110,6 +111,7 @@ struct sweep_chart {
   std::vector<double> at;          ///< ascending
   std::vector<std::string> texts;  ///< the values in `at`, written as in the experiment
   std::vector<panel> panels;
+  std::vector<std::string> names;  ///< for tooltips, instead of the parameter's value; or empty
 };
 
 /// Medians of trials, in the order of execution.

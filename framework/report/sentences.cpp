@@ -102,12 +102,10 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"search_ties", "these {count} cannot be told apart: {names}; the simplest is '{simplest}'"},
     {"search_infeasible",
      "no confirmed candidate meets every constraint with confidence; the nearest is "
-     "'{nearest}'[, which lacks {lacks}]"},
-    {"search_of_few_frames",
-     "the confirmation has too few trials or frames for an answer, or is overloaded; use a longer "
-     "--time-limit or a lower rate"},
+     "'{nearest}'"},
     {"search_unconfirmed",
-     "nothing is confirmed: '{nearest}' was the best so far, and its figure may be lucky"},
+     "nothing is confirmed: too few trials or frames, or an overload; '{nearest}' is the best so "
+     "far, and its figure may be lucky; use a longer --time-limit or a lower rate"},
     {"no_outputs", "no outputs to compare: no stage writes a tensor that is left unread"},
     {"same_outputs",
      "all configurations computed the same outputs as their baseline (last frame of {runs run})"},

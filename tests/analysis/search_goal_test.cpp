@@ -5,7 +5,6 @@
 #include <cmath>
 #include <random>
 
-#include "framework/analysis/search/race.hpp"
 #include "framework/analysis/stats/rank_correlation.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
@@ -13,7 +12,6 @@
 namespace graphline {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string refusal(const std::function<void()>& parse) {
@@ -33,20 +31,19 @@ TEST(search_goal, parses_constraints_in_the_units_of_their_metrics) {
   EXPECT_EQ(parsed("p99<=20ms"), std::pair(search_metric::p99, 20e6));
   EXPECT_EQ(parsed(" p99.9 <= 1.5 us "), std::pair(search_metric::p99_9, 1500.0));
   EXPECT_EQ(parsed("throughput>=30/s"), std::pair(search_metric::throughput, 30.0));
-  EXPECT_EQ(parsed("late<=0.5%"), std::pair(search_metric::late, 0.005));
   EXPECT_EQ(parsed("device_memory<=4GiB"), std::pair(search_metric::device_memory, 0x1p32));
   EXPECT_EQ(parsed("device_memory<= 512 MiB"), std::pair(search_metric::device_memory, 0x1p29));
   EXPECT_EQ(to_text(parse_limit("p99<=20ms")), "p99 <= 20.0 ms");
   EXPECT_EQ(to_text(parse_limit("throughput>=30/s")), "throughput >= 30.00 frame/s");
-  EXPECT_EQ(to_text(parse_limit("device_memory<=4GiB")), "device_memory <= 4.00 GiB");
+  EXPECT_EQ(to_text(parse_limit("device_memory<=4GiB")), "device_memory <= 4.29 GB");
 }
 
 TEST(search_goal, refuses_constraints_with_the_remedy) {
   const auto refused = [](const std::string& text) { return refusal([&] { parse_limit(text); }); };
   EXPECT_EQ(refused("p98<=20ms"),
             "--subject-to 'p98<=20ms': unknown metric 'p98' (known: p50, p90, p95, p99, p99.9, "
-            "p99.99, late, throughput, device_memory)");
-  EXPECT_THAT(refused("p99"), HasSubstr("expected METRIC<=LIMIT or throughput>=RATE, in quotes"));
+            "p99.99, throughput, device_memory)");
+  EXPECT_THAT(refused("p99"), HasSubstr("expected METRIC<=LIMIT or throughput>=RATE"));
   EXPECT_THAT(refused("p99>=20ms"), HasSubstr("expected '<=' after p99"));
   EXPECT_THAT(refused("p99<20ms"), HasSubstr("expected '<=' after p99"));
   EXPECT_THAT(refused("throughput<=30/s"), HasSubstr("expected '>=' after throughput"));
@@ -59,25 +56,17 @@ TEST(search_goal, refuses_constraints_with_the_remedy) {
   for (const char* limit : {"", "4", "4GB", "0GiB", "-1GiB", "4GiBs"}) {
     EXPECT_THAT(refused(std::string("device_memory<=") + limit), HasSubstr("4GiB")) << limit;
   }
-  for (const char* limit : {"0%", "100%", "1", "-1%"}) {
-    EXPECT_THAT(refused(std::string("late<=") + limit), HasSubstr("such as 1%")) << limit;
-  }
 }
 
 TEST(search_goal, accepts_an_objective_in_its_direction_only) {
   EXPECT_EQ(parse_objective("p99", false), search_metric::p99);
   EXPECT_EQ(parse_objective("throughput", true), search_metric::throughput);
-  EXPECT_EQ(refusal([] { parse_objective("throughput", false); }),
-            "--minimize throughput: use --maximize throughput");
-  EXPECT_EQ(refusal([] { parse_objective("p50", true); }), "--maximize p50: use --minimize p50");
+  EXPECT_THAT(refusal([] { parse_objective("throughput", false); }),
+              HasSubstr("--minimize throughput: use --minimize with a percentile, --maximize "));
+  EXPECT_THAT(refusal([] { parse_objective("p50", true); }), HasSubstr("--maximize p50: use"));
   EXPECT_THAT(refusal([] { parse_objective("device_memory", false); }),
-              HasSubstr("use --subject-to 'device_memory<=4GiB'"));
+              HasSubstr("--subject-to 'device_memory<=4GiB'"));
   EXPECT_THAT(refusal([] { parse_objective("p59", false); }), HasSubstr("(known: p50,"));
-  EXPECT_THAT(why_never_known(search_metric::late, {}), HasSubstr("--deadline 20ms"));
-  settings run;
-  run.deadline = 1;
-  EXPECT_EQ(why_never_known(search_metric::late, run), "");
-  EXPECT_EQ(why_never_known(search_metric::p99, {}), "");
 }
 
 /// Frames of these times, one after another; the last `dropped` further frames are dropped.
@@ -89,7 +78,6 @@ run_record run_of(const std::vector<nanoseconds>& times, std::size_t dropped = 0
     at += time;
   }
   for (std::size_t i = 0; i < dropped; ++i) made.load.dropped.push_back(at);
-  made.run.deadline = 50;
   return made;
 }
 
@@ -109,13 +97,9 @@ TEST(search_samples, have_the_values_of_all_trials_together) {
   EXPECT_EQ(of.value(search_metric::p90), 90);
   EXPECT_EQ(of.value(search_metric::p99), std::nullopt) << "it needs 299 frames";
   EXPECT_EQ(of.estimate(search_metric::p99), 99);
-  EXPECT_EQ(of.value(search_metric::late), 0.5);
   EXPECT_NEAR(*of.value(search_metric::throughput), 100 / 5050e-9, 1);
-  EXPECT_EQ(of.frames(), 100);
-  EXPECT_NEAR(of.score(search_metric::p50, 1), std::log(75), 1e-9);
-  EXPECT_NEAR(of.score(search_metric::throughput, 0), -std::log(50 / 1275e-9), 1e-9);
-  EXPECT_EQ(of.score(search_metric::late, 0), 0);
-  EXPECT_EQ(of.score(search_metric::late, 1), 1);
+  EXPECT_NEAR(of.scores(search_metric::p50)[1], std::log(75), 1e-9);
+  EXPECT_NEAR(of.scores(search_metric::throughput)[0], -std::log(50 / 1275e-9), 1e-9);
 }
 
 TEST(search_samples, compare_a_metric_with_its_limit_by_its_confidence_bound) {
@@ -131,21 +115,23 @@ TEST(search_samples, compare_a_metric_with_its_limit_by_its_confidence_bound) {
   // Ranks of a binomial distribution: 900 of 1000 +- 1.96 or 2.81 times 9.49.
   EXPECT_EQ(check(search_metric::p90, 92), holds);
   EXPECT_EQ(check(search_metric::p90, 92, 0.0025), open);
-  EXPECT_EQ(check(search_metric::late, 0.54), holds);
-  EXPECT_EQ(check(search_metric::late, 0.5), open);
-  EXPECT_EQ(check(search_metric::late, 0.4), fails);
+  const auto range = *of.range(search_metric::p90);
+  EXPECT_NEAR(range.low, 90 - 1.96 * 0.949, 1.1);
+  EXPECT_NEAR(range.high, 90 + 1.96 * 0.949, 1.1);
   const double rate = 100 / 5050e-9;  // of every trial
   EXPECT_EQ(check(search_metric::throughput, 0.99 * rate), holds);
   EXPECT_EQ(check(search_metric::throughput, 1.01 * rate), fails);
   EXPECT_EQ(check(search_metric::device_memory, 1), holds);
 }
 
-TEST(search_samples, count_dropped_frames_as_late) {
+TEST(search_samples, count_dropped_frames_as_endless) {
   search_samples of;
   for (int i = 0; i < 4; ++i) of.add(run_of(std::vector<nanoseconds>(90, 10), 10));
-  EXPECT_EQ(of.value(search_metric::late), 0.1);
-  EXPECT_EQ(of.score(search_metric::late, 0), 0.1);
-  EXPECT_EQ(of.check({search_metric::late, 0.01}), bound_verdict::fails);
+  EXPECT_EQ(of.value(search_metric::p50), 10);
+  EXPECT_EQ(of.value(search_metric::p95), std::nullopt) << "a tenth has none";
+  EXPECT_EQ(of.check({search_metric::p50, 11}), bound_verdict::holds);
+  EXPECT_EQ(of.check({search_metric::p99, 1e12}), bound_verdict::fails);
+  EXPECT_EQ(of.range(search_metric::p99), std::nullopt);
 }
 
 TEST(search_samples, vary_in_throughput) {
@@ -162,43 +148,44 @@ TEST(search_samples, vary_in_throughput) {
   EXPECT_EQ(of.check({search_metric::throughput, mean * std::exp(0.19)}), bound_verdict::fails);
 }
 
-TEST(violation, is_relative_to_the_limit) {
-  EXPECT_EQ(violation_of({search_metric::p99, 100}, 90), 0);
-  EXPECT_NEAR(violation_of({search_metric::p99, 100}, 110), std::log(1.1), 1e-12);
-  EXPECT_EQ(violation_of({search_metric::throughput, 30}, 31), 0);
-  EXPECT_NEAR(violation_of({search_metric::throughput, 30}, 20), std::log(1.5), 1e-12);
-  EXPECT_NEAR(violation_of({search_metric::late, 0.01}, 0.03), 0.02, 1e-12);
+TEST(violation, is_relative_to_the_limits) {
+  search_samples of;
+  of.add(run_of(std::vector<nanoseconds>(100, 110)));
+  const double rate = 1e9 / 110;
+  const auto violation = [&](std::vector<search_limit> limits) { return violation_of(limits, of); };
+  EXPECT_EQ(violation({{search_metric::p90, 120}, {search_metric::throughput, 0.9 * rate}}), 0);
+  EXPECT_NEAR(violation({{search_metric::p90, 100}}), std::log(1.1), 1e-9);
+  EXPECT_NEAR(violation({{search_metric::throughput, 1.5 * rate}}), std::log(1.5), 1e-9);
+  EXPECT_NEAR(violation({{search_metric::p90, 100}, {search_metric::throughput, 1.5 * rate}}),
+              std::log(1.1) + std::log(1.5), 1e-9);
 }
 
 // ---- Race ---------------------------------------------------------------------------------------
 
-TEST(race, drops_what_is_worse_and_keeps_what_may_be_better) {
-  using enum race_place;
-  const std::vector<std::vector<double>> scores = {
-      {1.000, 1.100, 0.900, 1.000},
-      {1.504, 1.596, 1.404, 1.496},
-      {1.006, 1.098, 0.906, 0.998},   // 0.002 above the leader, +- 0.0071
-      {1.009, 1.101, 0.909, 1.001}};  // 0.005 above
-  EXPECT_THAT(judge_race(scores, 0.01), ElementsAre(leads, worse, same, open));
-  EXPECT_THAT(judge_race(std::vector<std::vector<double>>{{1}, {5}}, 0.01),
-              ElementsAre(leads, open))
-      << "one block does not tell";
-  EXPECT_THAT(judge_race(std::vector<std::vector<double>>{{1, 2}}, 0.01), ElementsAre(leads));
-}
-
-TEST(race, with_two_candidates_is_a_paired_t_test) {
+TEST(behind_leader, has_intervals_of_differences_paired_by_block) {
   // Differences of 0.2 +- 0.1, 0.1 and 0.3: mean 0.2, s = 0.1, t(2 df, 5 %) = 4.303. The interval
   // extends 4.303 * 0.1 / sqrt(3) = 0.2484 to either side.
   const std::vector<double> leader = {1, 2, 3};
-  const auto place = [&](double more) {
-    return judge_race(
-        std::vector<std::vector<double>>{leader, {1.2 + more, 2.1 + more, 3.3 + more}}, 0)[1];
-  };
-  EXPECT_EQ(place(0.048), race_place::open);
-  EXPECT_EQ(place(0.049), race_place::worse);
+  const std::vector<std::vector<double>> two = {{1.2, 2.1, 3.3}, leader};
+  const auto ranges = behind_leader(two);
+  EXPECT_NEAR(ranges[0].low, 0.2 - 0.2484, 1e-4);
+  EXPECT_NEAR(ranges[0].high, 0.2 + 0.2484, 1e-4);
+  EXPECT_EQ(ranges[1].low, 0);
+  EXPECT_EQ(ranges[1].high, 0);
+  // Of three, each comparison has 2.5 %: t = 6.205.
+  const std::vector<std::vector<double>> three = {{1.2, 2.1, 3.3}, leader, {4, 5, 6}};
+  EXPECT_NEAR(behind_leader(three)[0].high, 0.2 + 6.205 * 0.1 / std::sqrt(3), 1e-3);
+  EXPECT_EQ(behind_leader(three)[2].low, 3);
 }
 
-TEST(race, drops_an_equal_candidate_rarely) {
+TEST(behind_leader, without_two_blocks_tells_nothing) {
+  const auto ranges = behind_leader(std::vector<std::vector<double>>{{1}, {5}});
+  EXPECT_EQ(ranges[0].high, 0);
+  EXPECT_TRUE(std::isinf(ranges[1].low) && std::isinf(ranges[1].high));
+  EXPECT_EQ(behind_leader(std::vector<std::vector<double>>{{1, 2}})[0].low, 0);
+}
+
+TEST(behind_leader, is_rarely_certain_of_equals) {
   std::size_t dropped = 0;
   constexpr std::size_t races = 1000;
   normal_generator random;
@@ -206,9 +193,9 @@ TEST(race, drops_an_equal_candidate_rarely) {
   for (std::size_t r = 0; r < races; ++r) {
     std::vector<std::vector<double>> scores(10, std::vector<double>(4));
     for (auto& of_one : scores) random.fill(of_one);
-    for (const auto place : judge_race(scores, 0)) dropped += place == race_place::worse;
+    for (const auto& range : behind_leader(scores)) dropped += range.low > 0;
   }
-  // The leader is the luckiest of ten, so that more than 5 % of races drop one of the others.
+  // The leader is the luckiest of ten, so that more than 5 % of races are certain of one.
   EXPECT_LT(dropped, races / 4);
   EXPECT_GT(dropped, 0U);
 }

@@ -19,6 +19,16 @@ const {x, y} = Chart.getChart(document.querySelectorAll(arguments[0])[arguments[
 return [x.options.title.text, y.options.title.text, x.ticks.map(({label}) => label).join(" ")];
 """
 
+# The tooltip of the last point of the first dataset.
+TOOLTIP = """
+const chart = Chart.getChart(document.querySelector(arguments[0]));
+const index = chart.data.datasets[0].data.length - 1;
+chart.tooltip.setActiveElements([{datasetIndex: 0, index}], {x: 0, y: 0});
+chart.update();
+return [chart.tooltip.title[0], chart.tooltip.body[0].lines[0]];
+"""
+
+FRONT = "#front_chart canvas"
 COMPARISONS = "#comparisons_chart canvas"
 SWEEP = "#sweep_chart canvas"
 
@@ -102,6 +112,16 @@ class experiment(harness.SampleCase):
         for took, floor in zip(measured, least, strict=True):
             self.assertEqual(took["x"], floor["x"])
             self.assertGreater(took["y"], floor["y"])
+
+    def test_a_search_draws_throughput_over_latency_of_what_it_measured(self):
+        self.show(self.page("search"))
+        (_, front), (_, others) = self.browser.run(DATASETS, FRONT)
+        self.assertEqual([(point["x"], point["y"]) for point in front], [(60, 16), (150, 30)])
+        self.assertEqual([(point["x"], point["y"]) for point in others], [(80, 12), (90, 15)])
+        self.assertEqual(self.browser.run(AXES, FRONT)[:2], ["p50 ms", "frame/s"])
+        self.assertEqual(self.browser.run(TOOLTIP, FRONT), [
+            "in_flight=4, device memory 839 MB", "frame/s 30.0"])
+        self.assert_drawn(FRONT)
 
 
 if __name__ == "__main__":

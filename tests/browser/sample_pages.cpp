@@ -213,6 +213,7 @@ void write_all(const std::filesystem::path& folder) {
   write(experiment, "odd", odd_names());
   write(experiment, "kernels", in_time(samples::made_sweep()));
   write(experiment, "calibrated", calibrated_sweep());
+  write(experiment, "search", in_time(samples::searched()));
   write(experiment, "empty", without_trials());
   const auto roofline = folder / "roofline";
   write(roofline, "processor", samples::calibrated_two_models());

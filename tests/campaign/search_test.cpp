@@ -100,17 +100,33 @@ class made_trials final : public trial_runner {
   std::uint64_t first_block_;
 };
 
-search_space space_of(std::size_t candidates) {
-  search_space made;
-  made.planned.name = "made_search";
+experiment_plan space_of(std::size_t candidates) {
+  experiment_plan made;
+  made.name = "made_search";
   for (std::size_t i = 0; i < candidates; ++i) {
     planned_configuration c;
     c.what.name = i == 0 ? file_settings : "c=" + std::to_string(i);
     if (i > 0) c.what.assignments = {{"c", std::to_string(i)}};
     c.what.members = {"made"};
-    made.planned.configurations.push_back(std::move(c));
+    c.members.emplace_back();
+    made.configurations.push_back(std::move(c));
   }
   return made;
+}
+
+/// Runs a confirmation, each candidate against the file's settings.
+experiment_record run_confirmation(const experiment_plan& space,
+                                   const confirmation_request& request, trial_runner& fresh,
+                                   const stop_request* stop) {
+  experiment_plan planned;
+  planned.how = request.how;
+  const auto file = static_cast<std::size_t>(std::ranges::find(request.candidates, std::size_t{0}) -
+                                             request.candidates.begin());
+  for (std::size_t c = 0; c < request.candidates.size(); ++c) {
+    planned.configurations.push_back({space.configurations[request.candidates[c]].what, {}});
+    if (c != file) planned.pairs.push_back({{c, 0}, {file, 0}});
+  }
+  return run_experiment(planned, fresh, {.stop = stop});
 }
 
 /// A search on a made machine.
@@ -129,16 +145,9 @@ struct made_search {
     made_trials trials(machine, all, 0, 0);
     search_measurements by{trials, predict, {}};
     by.confirm = [&](const confirmation_request& request) {
-      experiment_plan planned;
-      planned.how = request.how;
-      for (const std::size_t i : request.candidates) {
-        planned.configurations.push_back({space.planned.configurations[i].what, {}});
-        const auto number = planned.configurations.size() - 1;
-        if (number > 0) planned.pairs.push_back({{number, 0}, {0, 0}});
-      }
       confirmed = request.candidates;
       made_trials fresh(machine, request.candidates, request.frames, 1'000'000);
-      return run_experiment(planned, fresh, {.stop = options.stop});
+      return run_confirmation(space, request, fresh, options.stop);
     };
     return find_best_settings(space, by, options);
   }
@@ -183,7 +192,7 @@ TEST(search, finds_the_best_of_known_distributions_and_its_gain) {
     EXPECT_NEAR(found.gain->ratio, 9.5 / 12, 0.03);
     EXPECT_THAT(found.ties, ElementsAre(*found.chosen));
     EXPECT_EQ(record.search->candidates[17].outcome, search_outcome::confirmed);
-    EXPECT_LT(record.search->rounds, 6U) << "the race ends once the rest is worse";
+    EXPECT_LT(made.machine.frames[4], 20 * 7) << "worse by 38 %, so it leaves the race";
   }
 }
 
@@ -200,7 +209,6 @@ TEST(search, among_equals_claims_a_gain_in_at_most_5_percent_and_reports_an_unbi
   int claims = 0;
   int tied_with_the_file = 0;
   double error = 0;
-  double error_of_race = 0;
   constexpr int searches = 400;
   for (int seed = 1; seed <= searches; ++seed) {
     made_search made({.medians = std::vector<double>(12, 10), .seed = std::uint64_t(seed)}, {});
@@ -209,20 +217,17 @@ TEST(search, among_equals_claims_a_gain_in_at_most_5_percent_and_reports_an_unbi
     const auto found = summary_of(record);
     ASSERT_TRUE(found.chosen);
     claims += found.gain && found.gain->verdict == verdict::faster;
-    tied_with_the_file += found.ties.front() == 0;
+    tied_with_the_file += found.confirmed[found.ties.front()].candidate == 0;
     const auto& chosen = found.confirmed[*found.chosen];
     error += std::log(*chosen.objective / 10);
-    double best = 1e9;
-    for (const auto& of : record.search->candidates) {
-      if (of.outcome == search_outcome::confirmed) best = std::min(best, *of.objective / 1e6);
-    }
-    error_of_race += std::log(best / 10);
+    // The candidates' figures are those of the confirmation, too.
+    EXPECT_DOUBLE_EQ(*record.search->candidates[chosen.candidate].objective, *chosen.objective);
   }
   EXPECT_LE(claims, searches / 20);
   EXPECT_GE(tied_with_the_file, searches * 95 / 100);
-  // A mean of 400 errors of about 0.5 % varies by 0.025 %. The race's own figures are too good.
+  // A mean of 400 errors of about 0.5 % varies by 0.025 %. The best of twelve trials of the race is
+  // too good by more than 1 %.
   EXPECT_NEAR(error / searches, std::log(1e6), 0.001);
-  EXPECT_LT(error_of_race / searches, -0.003);
 }
 
 TEST(search, rarely_recommends_what_violates_a_constraint_in_truth) {
@@ -268,7 +273,8 @@ TEST(search, meets_constraints_at_a_price) {
   const auto record = made.search();
   const auto found = summary_of(record);
   EXPECT_EQ(choice(found), 2U) << "candidate 4 takes 5000 bytes";
-  EXPECT_EQ(record.search->candidates[4].outcome, search_outcome::violates);
+  EXPECT_EQ(record.search->candidates[4].outcome, search_outcome::measured);
+  EXPECT_EQ(made.machine.frames[4], 2 * 20) << "it leaves the race after the first round";
 }
 
 TEST(search, without_a_feasible_candidate_names_the_nearest) {
@@ -289,7 +295,9 @@ TEST(search, needs_no_prediction_of_most_candidates) {
       return candidate < known ? exact(candidate, frames) : std::nullopt;
     };
     const auto record = one.search();
-    EXPECT_EQ(record.search->predicted, known);
+    EXPECT_EQ(std::ranges::count_if(record.search->candidates,
+                                    [](const auto& c) { return c.predicted.has_value(); }),
+              static_cast<std::ptrdiff_t>(known));
     EXPECT_EQ(record.search->tau, std::nullopt);
     EXPECT_EQ(choice(summary_of(record)), 2U);
   }
@@ -307,7 +315,7 @@ TEST(search, good_predictions_skip_candidates_and_random_ones_do_not) {
     EXPECT_EQ(choice(summary_of(record)), 0U);  // 10 ms
     const auto skipped = std::ranges::count(record.search->candidates, search_outcome::pruned,
                                             &search_candidate::outcome);
-    EXPECT_GT(skipped, 60);
+    EXPECT_GE(skipped, 100 - 10 - 25) << "ten probes, and the best predicted quarter";
 
     made_search poor({.medians = medians, .seed = seed}, {});
     poor.predict = predicting(medians, 10, seed + 1000);
@@ -334,8 +342,8 @@ TEST(search, interrupted_returns_the_best_so_far_without_trials) {
   made_search made({.medians = {10, 8, 9, 7, 11, 12}}, {});
   stop_request stop;
   made.options.stop = &stop;
-  made.options.on_progress = [&](const search_progress& at) {
-    if (at.phase == "racing") stop.raise();
+  made.options.on_progress = [&](std::string_view phase, std::size_t, std::size_t) {
+    if (phase == "racing") stop.raise();
   };
   const auto record = made.search();
   EXPECT_TRUE(record.interrupted);
@@ -348,12 +356,12 @@ TEST(search, interrupted_returns_the_best_so_far_without_trials) {
 TEST(search, interrupted_in_the_confirmation_names_what_the_race_prefers) {
   made_search made({.medians = {10, 8, 9, 7, 11, 12}, .trial_spread = 0.2}, {});
   auto record = made.search();
-  ASSERT_NE(made.confirmed[1], 0U);
+  ASSERT_NE(made.confirmed[0], 0U);
   record.trials.resize(2);  // of the first block
   record.interrupted = true;
   const auto found = summary_of(record);
   EXPECT_FALSE(found.chosen);
-  EXPECT_EQ(found.nearest, made.confirmed[1]);
+  EXPECT_EQ(found.nearest, made.confirmed[0]);
 }
 
 TEST(search, ends_about_when_the_time_limit_is_reached) {
@@ -426,7 +434,8 @@ run_record slower(run_record run, double factor) {
 }
 
 TEST(search, reaches_98_percent_of_an_exhaustive_search_with_a_quarter_of_its_frames) {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  int reached = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const drawn_space drawn(seed);
     const auto objective = seed % 2 == 0 ? search_metric::throughput : search_metric::p50;
     std::int64_t frames = 0;
@@ -455,18 +464,10 @@ TEST(search, reaches_98_percent_of_an_exhaustive_search_with_a_quarter_of_its_fr
           predictor(drawn.plans[candidate], drawn.source).replicate(0, {.frames = count}));
     };
     by.confirm = [&](const confirmation_request& request) {
-      experiment_plan planned;
-      planned.how = request.how;
-      for (const std::size_t i : request.candidates) {
-        planned.configurations.push_back({space.planned.configurations[i].what, {}});
-      }
-      for (std::size_t c = 1; c < planned.configurations.size(); ++c) {
-        planned.pairs.push_back({{c, 0}, {0, 0}});
-      }
       drawn_trials fresh;
       fresh.measure = measure;
       fresh.candidates = request.candidates;
-      return run_experiment(planned, fresh, {});
+      return run_confirmation(space, request, fresh, nullptr);
     };
     search_options options;
     options.goal.objective = objective;
@@ -480,13 +481,14 @@ TEST(search, reaches_98_percent_of_an_exhaustive_search_with_a_quarter_of_its_fr
     for (const auto& run : drawn.records) {
       search_samples samples;
       samples.add(slower(run, 1));
-      scores.push_back(samples.score(objective, 0));
+      scores.push_back(samples.scores(objective).front());
     }
     const double best = *std::ranges::min_element(scores);
-    EXPECT_LE(scores[*found], best + std::log(1 / 0.98)) << "seed " << seed;
+    reached += scores[*found] <= best + std::log(1 / 0.98);
     const auto exhaustive = static_cast<std::int64_t>(drawn.records.size()) * 10 * 40;
     EXPECT_LE(4 * frames, exhaustive) << "seed " << seed << " tau " << *record.search->tau;
   }
+  EXPECT_GE(reached, 9) << "of 10 pipelines";
 }
 
 }  // namespace

@@ -50,20 +50,19 @@ class search(Case):
         self.assertRegex(text, r"in the pipeline's file: (run: \{.*\} )?params: \{pause: 2ms\}")
         for name in (page, notes):
             self.assertIn("Best settings", name.read_text())
-        # 3 pauses with 3 strategies and 2 numbers of frames in flight, twice for the priorities.
-        searched = result["search"]
-        self.assertEqual(searched["combinations"], 36)
-        self.assertEqual(searched["refused"], 6)  # serial with two frames in flight
-        self.assertEqual(searched["candidates"] + searched["refused"] + searched["same"], 36)
-        self.assertEqual(len(result["candidates"]), searched["candidates"])
-        self.assertLessEqual(searched["confirmed"], 4)
+        # 3 pauses with 3 strategies; all but serial also with two frames in flight. Priorities have
+        # no effect, and there are no device stages.
+        candidates = result["record"]["search"]["candidates"]
+        self.assertEqual(len(candidates), 3 * (3 + 2))
+        self.assertEqual(result["search"]["candidates"], len(candidates))
         # Its figures come from the confirmation: those trials are in the record, the race's not.
         record = result["record"]
         self.assertEqual(len(record["trials"]), 10 * len(record["configurations"]))
-        self.assertEqual(record["configurations"][0]["name"], "as in the file")
-        frames = sum(len(member["frames"]["end"]) for trial in record["trials"]
-                     for member in trial["members"])
-        self.assertEqual(searched["confirmed_frames"], frames)
+        names = [one["name"] for one in record["configurations"]]
+        self.assertLessEqual(len(names), 4)
+        self.assertIn("as in the file", names)
+        self.assertEqual([one["name"] for one in candidates if one["outcome"] == "confirmed"],
+                         [one["name"] for one in candidates if one["name"] in names])
         again = graphline("report", self.folder / "r.json")
         self.expect(again, 0)
         self.assertIn("Best settings", again.stdout)
@@ -87,25 +86,23 @@ class search(Case):
         text, result = self.found("--subject-to", "throughput>=2000/s")
         self.assertFalse(result["answer"]["chosen"])
         self.assertIn("no confirmed candidate meets every constraint with confidence", text)
-        self.assertRegex(text, r"the nearest is 'pause=2ms[^']*', which lacks throughput >= 2000 "
-                               r"frame/s \(\d+\.\d frame/s, fails\)")
+        self.assertRegex(text, r"the nearest is 'pause=2ms")
+        self.assertRegex(text, r"throughput >= 2000 frame/s \d+\.\d+ frame/s fails")
 
     def test_a_constraint_holds_by_its_bound(self):
         text, result = self.found("--subject-to", "p90<=100ms", "--subject-to",
                                   "device_memory<=1GiB", "--minimize", "p90")
         self.assertTrue(result["answer"]["settings"].startswith("pause=2ms"))
         self.assertRegex(text, r"p90 <= 100 ms \d.* ms holds")
-        self.assertIn("device_memory <= 1.00 GiB 0 B holds", text)
-        self.assertIn("minimize p90 subject to p90 <= 100 ms, device_memory <= 1.00 GiB", text)
+        self.assertIn("device_memory <= 1.07 GB 0 B holds", text)
 
     def test_bad_options_are_refused_with_the_remedy(self):
         for words, expected in (
                 (["--minimize", "p98"], "--minimize p98: unknown metric 'p98'"),
-                (["--maximize", "p50"], "--maximize p50: use --minimize p50"),
+                (["--maximize", "p50"], "--maximize p50: use --minimize with a percentile"),
                 (["--subject-to", "p99"], "expected METRIC<=LIMIT"),
                 (["--subject-to", "p99<=20"], "such as 20ms"),
-                (["--subject-to", "late<=1%"], "--subject-to late: the pipeline has no deadline"),
-                (["--minimize", "late"], "--minimize late: the pipeline has no deadline"),
+                (["--subject-to", "late<=1%"], "unknown metric 'late' (known: p50"),
                 (["--time-limit", "0s"], "--time-limit 0s: expected a time from 1s"),
                 (["--time-limit", "90"], "--time-limit 90: expected a time"),
                 (["--over", "pauses=1ms"], "(did you mean 'pause'?)"),
@@ -114,7 +111,6 @@ class search(Case):
                 (["--over", "strategy=asink"], "unknown value 'asink'"),
                 (["--set", "pauses=1ms"], "no parameter 'pauses'"),
                 (["--over", "wait", "--over", "graphs=off,stage"], "there is nothing to search"),
-                (["--frames", "0"], "--frames"),
                 (["--json", self.folder / "p.yaml"], "--json")):
             self.assertIn(expected, self.refused(*words), words)
         self.assertIn("--minimize excludes --maximize",
@@ -130,9 +126,9 @@ class search(Case):
 
     def test_ctrl_c_reports_the_best_so_far_as_not_confirmed(self):
         path = self.folder / "r.json"
-        process = self.start(*self.words(*OVER, "--time-limit", "300s", "--frames", 300,
-                                         "--json", path))
-        time.sleep(6)  # a trial takes at least 0.6 s
+        process = self.start(*self.words(*OVER, "--time-limit", "300s", "--json", path,
+                                         text=PAUSES.replace("frames: 10", "frames: 300")))
+        time.sleep(6)  # a trial of the race takes at least 0.6 s
         out, err = self.interrupt(process)
         out = " ".join(out.split())
         self.assertIn("INTERRUPTED", out + err)
@@ -142,7 +138,8 @@ class search(Case):
         self.assertTrue(result["interrupted"])
         self.assertFalse(result["answer"]["chosen"])
         self.assertEqual(result["record"]["trials"], [])
-        self.assertTrue(any(one["trials"] > 0 for one in result["candidates"]))
+        self.assertTrue(any(one["outcome"] == "measured" for one in
+                            result["record"]["search"]["candidates"]))
 
 
 if __name__ == "__main__":

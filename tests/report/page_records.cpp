@@ -1,5 +1,6 @@
 #include "tests/report/page_records.hpp"
 
+#include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/sample_records.hpp"
 
 namespace graphline::samples {
@@ -66,6 +67,25 @@ run_record in_detail() {
   auto record = two_models_in_parts(400);
   add_graphs(record);
   add_operations(record);
+  return record;
+}
+
+experiment_record searched() {
+  auto record = made_experiment("two_models_search",
+                                {{"as in the file", {}, taking(80'000'000)},
+                                 {"graphs=frame", {{"graphs", "frame"}}, taking(60'000'000)}},
+                                10);
+  auto& search = record.search.emplace();
+  search.frames = 400;
+  search.tau = 0.8;
+  using enum search_outcome;
+  search.candidates = {
+      {"as in the file", {}, confirmed, {}, {}, 80e6, 80e6, 12.0, 200 << 20},
+      {"graphs=frame", {{"graphs", "frame"}}, confirmed, {}, 61e6, 60e6, 60e6, 16.0, 200 << 20},
+      {"in_flight=4", {{"in_flight", "4"}}, measured, {}, 140e6, 150e6, 150e6, 30.0, 800 << 20},
+      {"in_flight=2", {{"in_flight", "2"}}, measured, {}, 90e6, 90e6, 90e6, 15.0, 400 << 20},
+      {"wait=spin", {{"wait", "spin"}}, pruned, {}, 200e6},
+      {"strategy=serial", {{"strategy", "serial"}}, failed, "stage 'a': out of memory"}};
   return record;
 }
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
+#include "framework/analysis/gate.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/distribution.hpp"
@@ -16,68 +18,29 @@
 namespace graphline {
 namespace {
 
-std::vector<std::string> metric_names() {
-  std::vector<std::string> names;
-  for (const auto& [name, metric] : search_metric_words) names.emplace_back(name);
-  return names;
-}
-
 search_metric parse_metric(std::string_view text, const std::string& given) {
   if (const auto metric = from_word<search_metric>(text)) return *metric;
+  std::vector<std::string> names;
+  for (const auto& [name, metric] : search_metric_words) names.emplace_back(name);
   throw input_error(
-      fmt::format("{}: unknown metric {}{}", given, quote(text), suggestion(text, metric_names())));
+      fmt::format("{}: unknown metric {}{}", given, quote(text), suggestion(text, names)));
 }
 
-std::optional<double> parse_value(search_metric metric, std::string_view text) {
+/// How limits of a metric are written.
+struct limit_syntax {
+  std::optional<double> (*parse)(std::string_view);
+  const char* expected;
+};
+
+limit_syntax syntax_of(search_metric metric) {
   switch (unit_of(metric)) {
     case unit::frames_per_second:
-      return parse_rate(text);
+      return {parse_rate, "a rate above 0, such as 30/s"};
     case unit::bytes:
-      return parse_bytes(text);
-    case unit::share:
-      return parse_percent(text);
+      return {parse_bytes, "an amount above 0, such as 4GiB or 512MiB"};
     default:
-      return parse_nanoseconds(text);
+      return {parse_nanoseconds, "a time above 0 with its unit, ns, us, ms or s, such as 20ms"};
   }
-}
-
-const char* example_of(search_metric metric) {
-  switch (unit_of(metric)) {
-    case unit::frames_per_second:
-      return "a rate above 0, such as 30/s";
-    case unit::bytes:
-      return "an amount above 0, such as 4GiB or 512MiB";
-    case unit::share:
-      return "a percentage between 0% and 100%, such as 1%";
-    default:
-      return "a time above 0 with its unit, ns, us, ms or s, such as 20ms";
-  }
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-/// Completed frames count before those that were never completed.
-std::vector<std::vector<nanoseconds>> with_lost(std::vector<std::vector<nanoseconds>> times,
-                                                const std::vector<std::size_t>& lost) {
-  for (std::size_t i = 0; i < times.size(); ++i) times[i].resize(times[i].size() + lost[i], never);
-  return times;
-}
-
-double nearest_rank(std::vector<nanoseconds> times, double p) {
-  if (times.empty()) return std::numeric_limits<double>::infinity();
-  const auto at = times.begin() + static_cast<std::ptrdiff_t>(rank_of(p, times.size()));
-  std::nth_element(times.begin(), at, times.end());
-  return static_cast<double>(*at);
-}
-
-std::vector<nanoseconds> joined(const std::vector<std::vector<nanoseconds>>& times) {
-  std::vector<nanoseconds> all;
-  for (const auto& trial : times) all.insert(all.end(), trial.begin(), trial.end());
-  return all;
 }
 
 }  // namespace
@@ -85,25 +48,19 @@ std::vector<nanoseconds> joined(const std::vector<std::vector<nanoseconds>>& tim
 search_metric parse_objective(std::string_view text, bool maximize) {
   const auto given = fmt::format("{} {}", maximize ? "--maximize" : "--minimize", text);
   const auto metric = parse_metric(text, given);
-  if (metric == search_metric::device_memory) {
-    throw input_error(given +
-                      ": use --subject-to 'device_memory<=4GiB'; the result shows which "
-                      "settings need less");
+  if (percentile_of(metric) ? !maximize : metric == search_metric::throughput && maximize) {
+    return metric;
   }
-  if ((metric == search_metric::throughput) != maximize) {
-    throw input_error(
-        fmt::format("{}: use {} {}", given, maximize ? "--minimize" : "--maximize", text));
-  }
-  return metric;
+  throw input_error(given +
+                    ": use --minimize with a percentile, --maximize throughput, or --subject-to "
+                    "'device_memory<=4GiB'");
 }
 
 search_limit parse_limit(std::string_view text) {
   const auto given = fmt::format("--subject-to {}", quote(text, 200));
   const auto at = text.find_first_of("<>=");
   if (at == text.npos) {
-    throw input_error(given +
-                      ": expected METRIC<=LIMIT or throughput>=RATE, in quotes for the "
-                      "shell: 'p99<=20ms'");
+    throw input_error(given + ": expected METRIC<=LIMIT or throughput>=RATE, such as 'p99<=20ms'");
   }
   search_limit limit{parse_metric(trimmed(text.substr(0, at)), given), 0};
   const std::string_view sign = limit.at_least() ? ">=" : "<=";
@@ -111,20 +68,10 @@ search_limit parse_limit(std::string_view text) {
     throw input_error(
         fmt::format("{}: expected '{}' after {}", given, sign, to_word(limit.metric)));
   }
-  const auto value = parse_value(limit.metric, trimmed(text.substr(at + 2)));
-  const double most = unit_of(limit.metric) == unit::share ? 1 : 0x1p53;
-  if (!value || !(*value > 0 && *value < most)) {
-    throw input_error(
-        fmt::format("{}: expected {}, after '{}'", given, example_of(limit.metric), sign));
-  }
-  limit.limit = *value;
-  return limit;
-}
-
-std::string why_never_known(search_metric metric, const settings& run) {
-  if (metric != search_metric::late || run.deadline) return "";
-  return "the pipeline has no deadline, which --deadline 20ms sets or 'deadline' in its 'run' "
-         "section";
+  const auto [parse, expected] = syntax_of(limit.metric);
+  limit.limit = parse(trimmed(text.substr(at + 2))).value_or(0);
+  if (limit.limit > 0 && limit.limit < 0x1p53) return limit;
+  throw input_error(fmt::format("{}: expected {}, after '{}'", given, expected, sign));
 }
 
 std::optional<double> percentile_of(search_metric metric) {
@@ -136,104 +83,118 @@ std::optional<double> percentile_of(search_metric metric) {
 
 unit unit_of(search_metric metric) {
   if (metric == search_metric::throughput) return unit::frames_per_second;
-  if (metric == search_metric::device_memory) return unit::bytes;
-  return metric == search_metric::late ? unit::share : unit::duration;
-}
-
-figure figure_of(search_metric objective) {
-  if (objective == search_metric::throughput) return figure::throughput;
-  if (objective == search_metric::late) return figure::late;
-  return objective == search_metric::p50 ? figure::p50 : figure::tail;
+  return metric == search_metric::device_memory ? unit::bytes : unit::duration;
 }
 
 std::string to_text(const search_limit& limit) {
-  const quantity value{limit.limit, unit_of(limit.metric)};
-  const bool bytes = value.in == unit::bytes;  // shown as given, in binary units
-  return fmt::format("{} {} {}", to_word(limit.metric), limit.at_least() ? ">=" : "<=",
-                     bytes ? format_bytes(static_cast<std::uint64_t>(std::min(value.value, 0x1p62)))
-                           : to_text(value));
+  return fmt::format("{} {} {}", to_word(limit.metric),
+                     limit.at_least() ? ">=" : "<=", to_text({limit.limit, unit_of(limit.metric)}));
 }
 
 void search_samples::add(const run_record& run) {
-  times_.push_back(end_to_end_times(run));
-  deadline_ = run.run.deadline;
-  const auto known = deadline_ ? misses_of(run, *deadline_).frames : 0;
-  lost_.push_back(known - std::min(known, times_.back().size()));
-  completed_.push_back(completions_of(run));
-  const auto& [count, time] = completed_.back();
-  rates_.push_back(time > 0 ? std::max(lowest_rate, 1e9 * count / time) : lowest_rate);
+  auto& made = trials_.emplace_back(trial{end_to_end_times(run), completions_of(run)});
+  made.times.resize(made.times.size() + run.load.dropped.size(), never);
   device_bytes_ = std::max<std::uint64_t>(device_bytes_, run.memory.device_bytes);
 }
 
-std::int64_t search_samples::frames() const noexcept {
-  std::size_t count = 0;
-  for (const auto& trial : times_) count += trial.size();
-  return static_cast<std::int64_t>(count);
-}
-
 std::optional<double> search_samples::value(search_metric metric) const {
+  std::size_t frames = 0;
+  for (const trial& one : trials_) frames += one.times.size();
   const auto p = percentile_of(metric);
-  if (p && static_cast<std::size_t>(frames()) < samples_needed(*p)) return std::nullopt;
-  if (trials() == 0 || (metric == search_metric::late && !deadline_)) return std::nullopt;
-  return estimate(metric);
+  if (trials() == 0 || (p && frames < samples_needed(*p))) return std::nullopt;
+  const double found = estimate(metric);
+  return found < static_cast<double>(never) ? std::optional(found) : std::nullopt;
 }
 
-double search_samples::estimate(search_metric metric) const {
-  if (const auto p = percentile_of(metric)) return nearest_rank(joined(times_), *p);
+double search_samples::estimate(search_metric metric, std::span<const trial> of) const {
   if (metric == search_metric::device_memory) return static_cast<double>(device_bytes_);
-  if (metric == search_metric::throughput) {
-    completed_frames all;
-    for (const auto& [count, time] : completed_) {
-      all.count += count;
-      all.time += time;
-    }
-    return all.time > 0 ? 1e9 * all.count / all.time : lowest_rate;
+  std::vector<nanoseconds> times;
+  completed_frames all;
+  for (const auto& one : of) {
+    times.insert(times.end(), one.times.begin(), one.times.end());
+    all.count += one.completed.count;
+    all.time += one.completed.time;
   }
-  const auto all = joined(with_lost(times_, lost_));
-  const auto late = std::ranges::count_if(all, [&](auto time) { return time > deadline_; });
-  return all.empty() ? 1 : static_cast<double>(late) / static_cast<double>(all.size());
+  if (metric == search_metric::throughput) {
+    return all.time > 0 ? std::max(lowest_rate, 1e9 * all.count / all.time) : lowest_rate;
+  }
+  if (times.empty()) return static_cast<double>(never);
+  const auto rank = rank_of(*percentile_of(metric), times.size());
+  std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(rank));
+  return static_cast<double>(times[rank]);
 }
 
-double search_samples::score(search_metric metric, std::size_t trial) const {
-  if (metric == search_metric::throughput) return -std::log(rates_[trial]);
-  if (const auto p = percentile_of(metric)) {
-    return std::log(std::clamp(nearest_rank(times_[trial], *p), 1.0, 1e18));
+std::vector<double> search_samples::scores(search_metric metric) const {
+  std::vector<double> list;
+  for (std::size_t i = 0; i < trials(); ++i) {
+    const double value =
+        std::log(std::max(1e-9, estimate(metric, std::span(trials_).subspan(i, 1))));
+    list.push_back(metric == search_metric::throughput ? -value : value);
   }
-  search_samples one;
-  one.times_ = {times_[trial]};
-  one.lost_ = {lost_[trial]};
-  one.deadline_ = deadline_;
-  return one.estimate(metric);
+  return list;
+}
+
+bound_check search_samples::check_percentile(double p, double limit, double outside) const {
+  std::vector<std::vector<nanoseconds>> times;
+  for (const trial& one : trials_) times.push_back(one.times);
+  constexpr double most = 0x1p62;  // a result file may contain any limit
+  return check_bound(times, p, std::llround(std::min(limit, most)), outside);
+}
+
+std::optional<interval> search_samples::range(search_metric metric, double outside) const {
+  if (const auto p = percentile_of(metric)) {
+    const auto found = check_percentile(*p, estimate(metric), outside);
+    if (!found.low || !found.high || *found.high == never) return std::nullopt;
+    return interval{static_cast<double>(*found.low), static_cast<double>(*found.high)};
+  }
+  if (metric != search_metric::throughput || trials() < 2) return std::nullopt;
+  const auto list = scores(metric);
+  const double reach = student_t_critical(2 * outside, trials() - 1) * stddev_of(list).value_or(0) /
+                       std::sqrt(static_cast<double>(trials()));
+  return interval{std::exp(-mean_of(list) - reach), std::exp(-mean_of(list) + reach)};
 }
 
 bound_verdict search_samples::check(const search_limit& limit, double outside) const {
-  constexpr double most = 0x1p62;  // a result file may contain any limit
+  using enum bound_verdict;
   if (const auto p = percentile_of(limit.metric)) {
-    return check_bound(times_, *p, std::llround(std::min(limit.limit, most)), outside).verdict;
-  }
-  if (limit.metric == search_metric::late) {
-    const double on_time = std::clamp(1 - limit.limit, 1e-6, 1 - 1e-6);
-    return check_bound(with_lost(times_, lost_), on_time, deadline_.value_or(0), outside).verdict;
+    return check_percentile(*p, limit.limit, outside).verdict;
   }
   if (limit.metric == search_metric::device_memory) {
-    if (trials() == 0) return bound_verdict::open;
-    return static_cast<double>(device_bytes_) <= limit.limit ? bound_verdict::holds
-                                                             : bound_verdict::fails;
+    if (trials() == 0) return open;
+    return static_cast<double>(device_bytes_) <= limit.limit ? holds : fails;
   }
-  if (trials() < 2) return bound_verdict::open;
-  std::vector<double> above;
-  for (const double rate : rates_) above.push_back(std::log(rate / limit.limit));
-  const double reach = student_t_critical(2 * outside, trials() - 1) *
-                       stddev_of(above).value_or(0) / std::sqrt(static_cast<double>(trials()));
-  const double mean = mean_of(above);
-  if (mean - reach >= 0) return bound_verdict::holds;
-  return mean + reach < 0 ? bound_verdict::fails : bound_verdict::open;
+  const auto found = range(limit.metric, outside);
+  if (!found || found->contains(limit.limit)) return open;
+  return found->low > limit.limit ? holds : fails;
 }
 
-double violation_of(const search_limit& limit, double value) {
-  if (limit.metric == search_metric::late) return std::max(0.0, value - limit.limit);
-  const double ratio = limit.at_least() ? limit.limit / value : value / limit.limit;
-  return std::max(0.0, std::log(std::max(ratio, 1.0)));
+double violation_of(const std::vector<search_limit>& limits, const search_samples& of) {
+  double sum = 0;
+  for (const auto& limit : limits) {
+    const double value = of.estimate(limit.metric);
+    sum += std::log(std::max(1.0, limit.at_least() ? limit.limit / value : value / limit.limit));
+  }
+  return sum;
+}
+
+std::vector<interval> behind_leader(std::span<const std::vector<double>> scores) {
+  constexpr double unbounded = std::numeric_limits<double>::infinity();
+  const auto leader = std::ranges::min_element(
+      scores, {}, [](const std::vector<double>& of_one) { return mean_of(of_one); });
+  std::vector<interval> ranges;
+  for (auto one = scores.begin(); one != scores.end(); ++one) {
+    const std::size_t blocks = one->size();
+    std::vector<double> differences(blocks);
+    std::ranges::transform(*one, *leader, differences.begin(), std::minus<>());
+    const double mean = mean_of(differences);
+    double reach = one == leader ? 0 : unbounded;
+    if (one != leader && blocks > 1) {
+      reach = student_t_critical(0.05 / static_cast<double>(scores.size() - 1), blocks - 1) *
+              *stddev_of(differences) / std::sqrt(static_cast<double>(blocks));
+    }
+    ranges.push_back({mean - reach, mean + reach});
+  }
+  return ranges;
 }
 
 }  // namespace graphline

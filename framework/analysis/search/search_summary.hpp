@@ -13,25 +13,20 @@ namespace graphline {
 
 /// A configuration of the confirmation, by its trials there.
 struct confirmed_candidate {
+  struct limited {
+    bound_verdict verdict = bound_verdict::open;
+    std::optional<double> value;  ///< of the metric that the constraint limits
+  };
   std::size_t candidate = 0;  ///< index in the search
   std::optional<double> objective;
-  std::optional<interval> range;          ///< 95 %, for this configuration alone
-  std::vector<bound_verdict> limits;      ///< by constraint
-  std::vector<std::optional<double>> of;  ///< values that the constraints limit
-  bool feasible() const noexcept;
-};
-
-/// A point of the trade-off between latency, throughput and device memory.
-struct front_point {
-  std::size_t candidate = 0;
-  double latency = 0;     ///< ns
-  double throughput = 0;  ///< frame/s
-  std::uint64_t device_bytes = 0;
-  bool confirmed = false;
+  std::optional<interval> range;  ///< 95 %, for this configuration alone
+  std::vector<limited> limits;    ///< by constraint
+  bool feasible = true;           ///< all constraints hold
+  double violation = 0;           ///< by `violation_of`
 };
 
 struct search_summary {
-  std::vector<confirmed_candidate> confirmed;  ///< by configuration; empty without trials
+  std::vector<confirmed_candidate> confirmed;  ///< by configuration
 
   /// The recommended configuration. Empty if none meets the constraints with confidence, or without
   /// enough trials.
@@ -41,20 +36,15 @@ struct search_summary {
   /// of them; simplest first.
   std::vector<std::size_t> ties;
 
-  /// Without `chosen`: the candidate with the least violation, else the best so far.
-  std::size_t nearest = 0;
-  std::vector<front_point> front;  ///< lowest latency first
-
-  std::int64_t frames = 0;            ///< measured before the confirmation
-  std::int64_t confirmed_frames = 0;  ///< measured in the confirmation
+  std::size_t nearest = 0;  ///< without `chosen`: the preferred candidate with the least violation
+  /// Candidates on the Pareto front of latency, throughput and device memory; lowest latency first.
+  std::vector<std::size_t> front;
 };
 
-/// Summarizes a search from the trials of its confirmation.
-///
-/// The race has chosen the order of preference before the confirmation, so the figures of the
-/// chosen configuration are unbiased. The first configuration that meets all constraints is chosen,
-/// unless another one is conclusively better. A constraint holds by the bound of a one-sided
-/// interval: 5 % divided by the number of configurations, at most 2.5 %.
+/// Summarizes a search from the trials of its confirmation, which had no part in the order of
+/// preference. The first configuration that meets all constraints is chosen, unless another one is
+/// conclusively better. A constraint holds by the bound of a one-sided interval: 5 % divided by the
+/// number of configurations, at most 2.5 %.
 /// @pre `record.search` is set and has candidates; `summary` is of `record`
 search_summary summarize_search(const experiment_record& record, const experiment_summary& summary);
 

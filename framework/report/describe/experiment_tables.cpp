@@ -488,7 +488,7 @@ table sweep_table(const sweep& of, const experiment_record& record) {
 }
 
 chart chart_of(const sweep& of) {
-  sweep_chart drawn{of.key, {}, {}, {}};
+  sweep_chart drawn{of.key, {}, {}, {}, {}};
   double longest = 0;
   for (const auto& p : of.points) {
     drawn.at.push_back(p.value);

@@ -1,59 +1,54 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "framework/analysis/search/search_summary.hpp"
 #include "framework/report/describe/experiment_view.hpp"
-#include "framework/report/render/heading.hpp"
 #include "framework/spec/settings_reader.hpp"
 
 namespace graphline::report {
 namespace {
 
+std::string verdict_text(bound_verdict of) {
+  if (of == bound_verdict::holds) return "holds";
+  return of == bound_verdict::fails ? "fails" : "not certain";
+}
+
 class search_view {
  public:
   explicit search_view(const experiment_view& of)
       : search_(*of.record.search),
-        interrupted_(of.record.interrupted),
-        summary_(summarize_search(of.record, of.summary)) {}
-
-  std::string heading() const {
-    const bool maximizes = search_.objective == search_metric::throughput;
-    std::string text = fmt::format(
-        "search in {}: {} {}", to_text({static_cast<double>(search_.time_limit), unit::duration}),
-        maximizes ? "maximize" : "minimize", objective_name());
-    for (std::size_t i = 0; i < search_.limits.size(); ++i) {
-      text += (i == 0 ? " subject to " : ", ") + graphline::to_text(search_.limits[i]);
+        summary_(summarize_search(of.record, of.summary)),
+        best_(summary_.chosen ? summary_.confirmed[*summary_.chosen].candidate : summary_.nearest) {
+    for (const auto& one : summary_.confirmed) {
+      judged_ = judged_ || one.objective;
+      if (one.candidate == best_) confirmed_ = &one;
     }
-    return text;
   }
 
   facts answer() const {
-    facts made{"answer", "Best settings", {}};
-    const std::size_t shown = best();
-    made.list.push_back({"settings", "settings", name_of(shown), answer_note()});
-    made.list.push_back({"chosen", "", summary_.chosen.has_value()});
-    const auto* const of = confirmed(shown);
-    cell objective(search_.candidates[shown].objective, unit_of(search_.objective));
-    if (of != nullptr && of->objective) {
-      objective = cell(*of->objective, unit_of(search_.objective));
-      if (of->range) {
-        objective =
-            estimate{{*of->objective, unit_of(search_.objective)}, of->range->low, of->range->high};
-      }
+    const auto* const note = summary_.chosen ? "" : judged_ ? "not recommended" : "not confirmed";
+    facts made{"answer",
+               "Best settings",
+               {{"settings", "settings", name_of(best_), note},
+                {"chosen", "", summary_.chosen.has_value()}}};
+    const unit in = unit_of(search_.objective);
+    cell objective(search_.candidates[best_].objective, in);
+    if (confirmed_ != nullptr && confirmed_->objective && confirmed_->range) {
+      objective =
+          estimate{{*confirmed_->objective, in}, confirmed_->range->low, confirmed_->range->high};
     }
-    made.list.push_back({"objective", std::string(objective_name()), objective});
-    cell gain;
+    made.list.push_back({"objective", std::string(to_word(search_.objective)), objective});
     if (summary_.gain && summary_.gain->change_range()) {
       const auto range = *summary_.gain->change_range();
-      gain = estimate{{summary_.gain->change(), unit::change}, range.low, range.high};
+      made.list.push_back(
+          {"change", "against the file",
+           estimate{{summary_.gain->change(), unit::change}, range.low, range.high}});
     }
-    made.list.push_back({"change", "against the file", gain});
-    for (std::size_t i = 0; of != nullptr && i < search_.limits.size(); ++i) {
+    for (std::size_t i = 0; confirmed_ != nullptr && i < search_.limits.size(); ++i) {
+      const auto& [verdict, value] = confirmed_->limits[i];
       made.list.push_back({fmt::format("limit_{}", i + 1), graphline::to_text(search_.limits[i]),
-                           cell(of->of[i], unit_of(search_.limits[i].metric)),
-                           verdict_text(of->limits[i])});
+                           cell(value, unit_of(search_.limits[i].metric)), verdict_text(verdict)});
     }
     std::erase_if(made.list, [](const fact& one) { return !one.value.known(); });
     return made;
@@ -61,10 +56,9 @@ class search_view {
 
   /// Returns the lines to paste into the pipeline's file; empty for the file's settings.
   std::string pasted() const {
-    const auto& assignments = search_.candidates[best()].assignments;
     std::string run;
     std::string params;
-    for (const auto& [key, value] : assignments) {
+    for (const auto& [key, value] : search_.candidates[best_].assignments) {
       auto& to = is_setting(key) ? run : params;
       to += fmt::format("{}{}: {}", to.empty() ? "" : ", ", key, value);
     }
@@ -75,159 +69,104 @@ class search_view {
   }
 
   table front() const {
-    using p = const front_point&;
-    const auto latency = percentile_of(search_.objective) ? objective_name() : "p50";
-    auto made = table_of<front_point>(
+    using p = const search_candidate&;
+    std::vector<search_candidate> points;
+    for (const std::size_t i : summary_.front) points.push_back(search_.candidates[i]);
+    auto made = table_of<search_candidate>(
         {"front", "Trade-off: no settings are better in all three", "settings"},
-        {{{"settings", "settings"}, [this](p x) { return name_of(x.candidate); }},
-         {{"latency", std::string(latency), unit::duration},
+        {{{"settings", "settings"}, [](p x) { return x.name; }},
+         {{"latency", latency_name(), unit::duration},
           [](p x) { return cell(x.latency, unit::duration); }},
          {{"throughput", "frame/s", unit::frames_per_second},
           [](p x) { return cell(x.throughput, unit::frames_per_second); }},
          {{"device_memory", "device memory", unit::bytes},
           [](p x) { return cell(x.device_bytes, unit::bytes); }},
          {{"confirmed", "confirmed", {}, 1, "other figures are from the search and may be lucky"},
-          [](p x) { return x.confirmed; }}},
-        summary_.front);
+          [](p x) { return x.outcome == search_outcome::confirmed; }}},
+        points);
     made.titled = true;
     return made;
   }
 
-  table candidates() const {
-    using c = const search_candidate&;
-    const unit in = unit_of(search_.objective);
-    return table_of<search_candidate>(
-        {"candidates", "Candidates", "settings", "", {}, {}, not_in_text},
-        {{{"settings", "settings"}, [](c x) { return x.name; }},
-         {{"outcome",
-           "outcome",
-           {},
-           0,
-           "skipped: predicted to be far from the best; screened: one trial, not among the best; "
-           "worse, violates: dropped from the race; raced: in it until its end"},
-          [](c x) { return x.outcome; }},
-         {{"predicted", "predicted", in}, [=](c x) { return cell(x.predicted, in); }},
-         {{"objective", "measured", in}, [=](c x) { return cell(x.objective, in); }},
-         {{"throughput", "frame/s", unit::frames_per_second},
-          [](c x) { return cell(x.throughput, unit::frames_per_second); }},
-         {{"device_memory", "device memory", unit::bytes},
-          [](c x) { return cell(x.device_bytes, unit::bytes); }},
-         {{"trials", "trials", unit::none}, [](c x) { return x.trials; }},
-         {{"counted_frames", "frames", unit::none}, [](c x) { return x.frames; }},
-         {{.key = "failure", .title = "failure", .optional = true},
-          [](c x) { return unless_empty(x.failure); }}},
-        search_.candidates);
+  /// Adds the front as a chart, with the other measured candidates as points.
+  void add_front_chart(document& to) const {
+    std::vector<const search_candidate*> points;
+    for (const auto& of : search_.candidates) {
+      if (of.latency && of.throughput) points.push_back(&of);
+    }
+    if (points.size() < 2) return;
+    std::ranges::stable_sort(points, {}, [](const auto* of) { return *of->latency; });
+    const auto time = unit_for(*points.back()->latency);
+    sweep_chart drawn{fmt::format("{} {}", latency_name(), time.name), {}, {}, {}, {}};
+    drawn.panels = {{"frame/s", {{"trade-off", {}}, {"others", {}, true}}}};
+    for (const auto* of : points) {
+      drawn.at.push_back(*of->latency / time.nanoseconds);
+      drawn.texts.push_back(three_digits(drawn.at.back()));
+      drawn.names.push_back(fmt::format("{}, device memory {}", of->name,
+                                        shown_value(cell(of->device_bytes, unit::bytes))));
+      const auto index = static_cast<std::size_t>(of - search_.candidates.data());
+      const bool is_best = std::ranges::find(summary_.front, index) != summary_.front.end();
+      auto& lines = drawn.panels[0].lines;
+      lines[0].values.push_back(is_best ? of->throughput : std::nullopt);
+      lines[1].values.push_back(is_best ? std::nullopt : of->throughput);
+    }
+    to.parts.push_back(chart{"front_chart", "Throughput against latency", "", std::move(drawn)});
   }
 
   facts effort() const {
-    const auto count = [this](auto... outcomes) {
-      return std::ranges::count_if(search_.candidates, [&](const search_candidate& c) {
-        return ((c.outcome == outcomes) || ...);
-      });
+    const auto count = [this](search_outcome outcome) {
+      return std::ranges::count(search_.candidates, outcome, &search_candidate::outcome);
     };
     using enum search_outcome;
-    const auto all = static_cast<std::int64_t>(search_.candidates.size());
-    const auto measured = all - count(pruned, no_time, failed);
-    return {"search",
-            "Search",
-            {{"combinations", "combinations", search_.combinations,
-              fmt::format("{} refused by 'check', {} with the plan of a simpler one",
-                          search_.refused, search_.same)},
-             {"refused", "", search_.refused},
-             {"same", "", search_.same},
-             {"candidates", "candidates", all,
-              fmt::format("{} predicted, {} skipped, {} not reached in time, {} failed",
-                          search_.predicted, count(pruned), count(no_time), count(failed))},
-             {"screened", "screened", measured},
-             {"raced", "raced", count(worse, violates, raced, confirmed),
-              counted(static_cast<std::int64_t>(search_.rounds), "round")},
-             {"confirmed", "confirmed", count(confirmed)},
-             {"frames", "frames", summary_.frames,
-              fmt::format("and {} in the confirmation", summary_.confirmed_frames)},
-             {"confirmed_frames", "", summary_.confirmed_frames},
-             {"tau", "tau of predictions", cell(search_.tau), tau_note()},
-             {"ranked", "", search_.ranked}}};
+    facts made{"search",
+               "Search",
+               {{"candidates", "candidates", search_.candidates.size(),
+                 fmt::format("{} skipped, {} not reached in time, {} failed", count(pruned),
+                             count(no_time), count(failed))},
+                {"frames", "frames", search_.frames, "before the confirmation"}}};
+    if (search_.tau) {
+      made.list.push_back(
+          {"tau", "tau of predictions", *search_.tau,
+           *search_.tau < least_tau ? "too low to skip candidates" : "enough to skip candidates"});
+    }
+    for (const auto& of : search_.candidates) {
+      if (!of.failure.empty()) made.list.push_back({of.name, of.name, of.failure, "failed"});
+    }
+    return made;
   }
 
   void add_findings(std::vector<finding>& to) const {
     if (!summary_.chosen) {
-      const auto* const key = judged()       ? "search_infeasible"
-                              : interrupted_ ? "search_unconfirmed"
-                                             : "search_of_few_frames";
-      to.push_back(finding{key, finding_severity::warning}
-                       .with("nearest", name_of(summary_.nearest))
-                       .with("lacks", lacks()));
+      to.push_back(
+          finding{judged_ ? "search_infeasible" : "search_unconfirmed", finding_severity::warning}
+              .with("nearest", name_of(best_)));
       return;
     }
     const bool better = summary_.gain && summary_.gain->verdict == verdict::faster;
     if (!better) to.push_back(finding{"search_none_better"});
-    if (summary_.ties.size() > 1) {
-      std::vector<std::string> names;
-      for (const std::size_t c : summary_.ties) {
-        names.push_back('\'' + name_of(summary_.confirmed[c].candidate) + '\'');
-      }
-      to.push_back(finding{"search_ties"}
-                       .with("count", names.size())
-                       .with("simplest", names.front())
-                       .with("names", names));
+    if (summary_.ties.size() < 2) return;
+    std::vector<std::string> names;
+    for (const std::size_t c : summary_.ties) {
+      names.push_back('\'' + name_of(summary_.confirmed[c].candidate) + '\'');
     }
+    to.push_back(finding{"search_ties"}
+                     .with("count", names.size())
+                     .with("simplest", name_of(summary_.confirmed[summary_.ties[0]].candidate))
+                     .with("names", names));
   }
 
  private:
-  std::string_view objective_name() const { return to_word(search_.objective); }
-
-  std::size_t best() const {
-    return summary_.chosen ? summary_.confirmed[*summary_.chosen].candidate : summary_.nearest;
-  }
-
   std::string name_of(std::size_t candidate) const { return search_.candidates[candidate].name; }
 
-  const confirmed_candidate* confirmed(std::size_t candidate) const {
-    const auto found =
-        std::ranges::find(summary_.confirmed, candidate, &confirmed_candidate::candidate);
-    return found == summary_.confirmed.end() ? nullptr : &*found;
-  }
-
-  /// Returns true if the confirmation has figures of the objective.
-  bool judged() const {
-    return std::ranges::any_of(summary_.confirmed,
-                               [](const auto& of) { return of.objective.has_value(); });
-  }
-
-  std::string answer_note() const {
-    if (summary_.chosen) return "";
-    return judged() ? "not recommended" : "not confirmed";
-  }
-
-  static std::string verdict_text(bound_verdict of) {
-    if (of == bound_verdict::holds) return "holds";
-    return of == bound_verdict::fails ? "fails" : "not certain";
-  }
-
-  std::string tau_note() const {
-    if (!search_.tau) return "";
-    const auto of = counted(static_cast<std::int64_t>(search_.ranked), "candidate");
-    return fmt::format("of {}; {}", of,
-                       *search_.tau < least_tau ? "too low to skip any" : "enough to skip others");
-  }
-
-  /// Returns what the nearest candidate lacks: "throughput >= 30 frame/s (28.1 frame/s)".
-  std::string lacks() const {
-    const auto* const of = confirmed(summary_.nearest);
-    std::vector<std::string> parts;
-    for (std::size_t i = 0; of != nullptr && i < search_.limits.size(); ++i) {
-      if (of->limits[i] == bound_verdict::holds) continue;
-      const auto& limit = search_.limits[i];
-      const auto value = shown_value(cell(of->of[i], unit_of(limit.metric)));
-      parts.push_back(fmt::format("{} ({}, {})", graphline::to_text(limit), value,
-                                  verdict_text(of->limits[i])));
-    }
-    return fmt::format("{}", fmt::join(parts, ", "));
+  std::string latency_name() const {
+    return std::string(percentile_of(search_.objective) ? to_word(search_.objective) : "p50");
   }
 
   const search_record& search_;
-  bool interrupted_;
   search_summary summary_;
+  std::size_t best_;                                ///< the chosen or nearest candidate
+  const confirmed_candidate* confirmed_ = nullptr;  ///< null if the confirmation has no figures
+  bool judged_ = false;  ///< whether the confirmation has figures of the objective
 };
 
 }  // namespace
@@ -235,12 +174,11 @@ class search_view {
 void add_search(document& to, const experiment_view& of) {
   if (!of.record.search || of.record.search->candidates.empty()) return;
   const search_view view(of);
-  to.lines.push_back(view.heading());
   to.parts.push_back(view.answer());
   if (const auto text = view.pasted(); !text.empty()) to.parts.push_back(note{text});
   to.parts.push_back(view.front());
+  view.add_front_chart(to);
   to.parts.push_back(view.effort());
-  to.parts.push_back(view.candidates());
   view.add_findings(to.findings);
 }
 

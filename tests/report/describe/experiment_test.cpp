@@ -9,6 +9,7 @@
 #include "tests/analysis/time_units.hpp"
 #include "tests/report/documents.hpp"
 #include "tests/report/golden.hpp"
+#include "tests/report/page_records.hpp"
 #include "tests/report/result_texts.hpp"
 
 namespace graphline::report {
@@ -16,15 +17,19 @@ namespace {
 
 using samples::add_comparison;
 using samples::add_together;
+using samples::cell_of;
 using samples::expect_golden;
+using samples::fact_of;
 using samples::figures_of;
 using samples::made_configuration;
 using samples::made_experiment;
 using samples::made_of;
+using samples::part_of;
 using samples::taking;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -395,6 +400,35 @@ TEST(describe_experiment, shows_names_as_printable_text) {
   const auto record = made_experiment("odd\x1b[31m", {{"a\nb"}, {"c"}}, 3);
   EXPECT_THAT(text_of(record, figures_of(record)),
               AllOf(HasSubstr("\na?b  "), Not(HasSubstr("\x1b"))));
+}
+
+TEST(describe_experiment, of_a_search_shows_the_answer_and_the_trade_off) {
+  const auto says = describe(samples::searched());
+  const auto& answer = part_of<facts>(says, "answer");
+  EXPECT_EQ(samples::text(fact_of(answer, "settings").value), "graphs=frame");
+  const auto& change = std::get<estimate>(fact_of(answer, "change").value.value);
+  EXPECT_NEAR(change.value.value, -0.25, 0.01);
+  EXPECT_TRUE(*change.low < -0.25 && -0.25 < *change.high);
+  const auto& front = part_of<table>(says, "front");
+  ASSERT_EQ(front.rows.size(), 2U) << "in_flight=2 is worse than graphs=frame in all three";
+  EXPECT_EQ(samples::number(cell_of(front, "in_flight=4", "throughput")), 30);
+
+  // All measured candidates by latency; those on the front have a line.
+  const auto& drawn = std::get<sweep_chart>(part_of<chart>(says, "front_chart").drawn);
+  EXPECT_EQ(drawn.parameter, "p50 ms");
+  EXPECT_THAT(drawn.at, ElementsAre(60, 80, 90, 150));
+  EXPECT_EQ(drawn.names[3], "in_flight=4, device memory 839 MB");
+  using maybe = std::optional<double>;
+  const auto& lines = drawn.panels.at(0).lines;
+  EXPECT_THAT(lines.at(0).values, ElementsAre(maybe(16), maybe(), maybe(), maybe(30)));
+  EXPECT_THAT(lines.at(1).values, ElementsAre(maybe(), maybe(12), maybe(15), maybe()));
+  EXPECT_TRUE(lines[1].points && !lines[0].points);
+
+  const auto text = as_text(says);
+  EXPECT_THAT(text, HasSubstr("run: {graphs: frame}"));
+  EXPECT_EQ(fact_of(part_of<facts>(says, "search"), "candidates").note,
+            "1 skipped, 0 not reached in time, 1 failed");
+  EXPECT_THAT(text, ContainsRegex("strategy=serial +stage 'a': out of memory +failed"));
 }
 
 TEST(describe_experiment, of_nothing_says_so) {

@@ -248,8 +248,8 @@ void add_ways_to_run(sentence_list& to) {
 void add_search(sentence_list& to) {
   to.title("searches");
   finding none{"search_infeasible", finding_severity::warning};
-  to.add(none.with("nearest", "a").with("lacks", "throughput >= 30 frame/s (28 frame/s, fails)"),
-         {"search_none_better", "search_infeasible", "search_of_few_frames", "search_unconfirmed"});
+  to.add(none.with("nearest", "a"),
+         {"search_none_better", "search_infeasible", "search_unconfirmed"});
   finding ties{"search_ties"};
   to.add(ties.with("count", 2)
              .with("simplest", "a")

@@ -81,9 +81,9 @@
       const y = axisType(lines.flatMap(({ values }) => values.filter((value) => value !== null)));
       page.canvas(box, `${title} against ${data.parameter}`, () => ({
         type: "line",
-        data: { datasets: lines.map(({ name, values }, i) => ({
-          label: name,
-          data: values.map((value, at) => ({ x: data.at[at], y: value, text: data.texts[at] }))
+        data: { datasets: lines.map(({ name, values, points }, i) => ({
+          label: name, showLine: !points,
+          data: values.map((value, at) => ({ x: data.at[at], y: value, at }))
             .filter((point) => point.y !== null),
           borderColor: page.color(i > 0 ? "ink" : "series-1"), borderWidth: 2,
           borderDash: i > 0 ? [5, 4] : [], radius: 3, clip: 8,
@@ -101,8 +101,10 @@
           plugins: {
             legend: { display: true },
             tooltip: { callbacks: {
-              title: ([first]) => (first ? `${data.parameter} ${first.raw.text}` : ""),
-              label: ({ dataset, raw }) => `${dataset.label} ${digits(raw.y)}`,
+              title: ([first]) => (first
+                ? data.names[first.raw.at] ?? `${data.parameter} ${data.texts[first.raw.at]}` : ""),
+              label: ({ dataset, raw }) =>
+                `${data.names.length ? title : dataset.label} ${digits(raw.y)}`,
             } },
           },
         },
