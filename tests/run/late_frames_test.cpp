@@ -10,6 +10,7 @@
 #include "framework/run/execute/frame_executor.hpp"
 #include "framework/run/execute/in_order_executor.hpp"
 #include "framework/run/execute/ready_executor.hpp"
+#include "tests/run/frame_scheduling.hpp"
 #include "tests/run/list_scheduling.hpp"
 #include "tests/run/virtual_run.hpp"
 
@@ -95,6 +96,9 @@ TEST(late_frames, never_keep_their_slot) {
       run.planned.run.deadline =
           std::accumulate(run.times[0].begin(), run.times[0].end(), nanoseconds{1}) * 2 / 3 + 1;
       run.planned.run.window = static_cast<std::int64_t>(seed % 3);
+      for (planned_stage& stage : run.planned.stages) {
+        if (stage.on == side::device) stage.signals = stage.host_waits = true;  // for the window
+      }
       run.expected.assign(run.planned.stages.size(), 10);
       const policy_kind& kind = builtin_policies()[seed % builtin_policies().size()];
       const bool has_parameters = kind.name == "random";
@@ -158,6 +162,7 @@ TEST(late_frames, do_not_begin_as_one_graph) {
   run.planned.streams.clear();
   finish(run.planned, strategy::async, graph_mode::frame, 1);
   random_source random(0);
+  make_nodes(run.planned, 1, random);
   const run_record record = run_in_virtual_time<frame_executor>(run).record;
   EXPECT_THAT(record.load.dropped, testing::ElementsAre(1000, 2000));
 }
