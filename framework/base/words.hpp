@@ -36,6 +36,10 @@ enum class arrival { closed, constant, poisson, trace };
 /// `drop_oldest`: it replaces the oldest frame in the queue. `drop_newest`: it is dropped.
 enum class queue_policy { block, drop_oldest, drop_newest };
 
+/// What happens to a frame whose deadline has passed. `finish`: nothing. `drop`: it does not begin.
+/// `skip_rest`: also, no further stage of it starts.
+enum class late_rule { finish, skip_rest, drop };
+
 /// What concurrent pipelines share under one policy: the workers of CPU stages, the window of
 /// device stages.
 enum class sharing { none, cpu, device, both };
@@ -81,6 +85,8 @@ inline constexpr word<queue_policy> queue_policy_words[] = {
     {"block", queue_policy::block},
     {"drop_oldest", queue_policy::drop_oldest},
     {"drop_newest", queue_policy::drop_newest}};
+inline constexpr word<late_rule> late_rule_words[] = {
+    {"finish", late_rule::finish}, {"skip_rest", late_rule::skip_rest}, {"drop", late_rule::drop}};
 inline constexpr word<sharing> sharing_words[] = {{"none", sharing::none},
                                                   {"cpu", sharing::cpu},
                                                   {"device", sharing::device},
@@ -114,6 +120,7 @@ template <> struct words_of<graph_mode>    { static constexpr const auto& table 
 template <> struct words_of<timing_method> { static constexpr const auto& table = timing_method_words; };
 template <> struct words_of<arrival>       { static constexpr const auto& table = arrival_words; };
 template <> struct words_of<queue_policy>  { static constexpr const auto& table = queue_policy_words; };
+template <> struct words_of<late_rule>     { static constexpr const auto& table = late_rule_words; };
 template <> struct words_of<sharing>       { static constexpr const auto& table = sharing_words; };
 template <> struct words_of<stream_rule>   { static constexpr const auto& table = stream_rule_words; };
 template <> struct words_of<satisfied_by>  { static constexpr const auto& table = satisfied_by_words; };

@@ -85,6 +85,28 @@ class settings_check {
                  "that run together");
   }
 
+  void check_late() {
+    if (run_.late == late_rule::finish) return;
+    const std::string late = fmt::format("late: {}", to_word(run_.late));
+    if (!run_.deadline) {
+      error({"late", "deadline"},
+            fmt::format("{} needs a deadline; add one, such as deadline: 20ms", late));
+    } else if (run_.late == late_rule::skip_rest && schedule_.one_launch) {
+      error({"late", "graphs"},
+            fmt::format("{} makes no sense with graphs: frame, which launches all stages of a "
+                        "frame at once; use late: drop, or graphs: stage",
+                        late));
+    }
+    const auto given = places_.each.find("late");
+    if (given == places_.each.end() || run_.late != late_rule::drop) return;
+    if (run_.arrival != arrival::closed) return;
+    out_.warning(given->second,
+                 fmt::format("{} changes nothing with arrival: closed, where a frame is due when "
+                             "it begins; use late: skip_rest, or arrival: constant or poisson "
+                             "with a rate, or omit late",
+                             late));
+  }
+
   void check_serial() {
     if (!schedule_.waits_each || run_.in_flight <= 1) return;
     error({"in_flight", "strategy"},
@@ -196,6 +218,7 @@ void check_settings(const settings& run, const settings_places& places, diagnost
   check.check_load();
   check.warn_of_arrival_file();
   check.check_batches();
+  check.check_late();
   check.check_serial();
   check.warn_of_overlap_settings();
   if (properties_of(run).one_launch) {
@@ -237,6 +260,7 @@ void set_stages_apart(settings& run) noexcept {
   run.batch_wait.reset();
   run.rate.reset();
   run.deadline.reset();
+  run.late = late_rule::finish;
 }
 
 }  // namespace graphline

@@ -126,13 +126,16 @@ void fields(Archive& a, part_of_record<output_record> auto& of) {
 }
 inline constexpr std::size_t most_output_values = 256;
 
-/// Queue statistics of scheduled arrivals; zero or empty with `arrival: closed`.
+/// Outcome of the load. With `arrival: closed`, zero or empty apart from frames cut short.
 struct load_record {
-  std::vector<nanoseconds> dropped;     ///< due times of dropped frames, ascending
+  /// Due times of the frames that did not complete because a full queue or `late` dropped them,
+  /// ascending.
+  std::vector<nanoseconds> dropped;
   std::vector<nanoseconds> unfinished;  ///< due times of frames that an aborted run left, ascending
   nanoseconds ended = 0;                ///< end of the arrivals
   std::int64_t found_full = 0;          ///< arrivals that found the queue full
   std::int64_t longest_queue = 0;       ///< maximum queue length
+  std::int64_t cut_short = 0;           ///< dropped frames that had begun: `late: skip_rest`
 };
 
 template <class Archive>
@@ -142,6 +145,7 @@ void fields(Archive& a, part_of_record<load_record> auto& of) {
   a.value("ended_ns", of.ended, any_time);
   a.value("found_full", of.found_full);
   a.value("longest_queue", of.longest_queue);
+  a.value("cut_short", of.cut_short);
 }
 
 /// Scheduling statistics of a thread.

@@ -26,7 +26,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"interrupted", "INTERRUPTED after {done} of {frames}{under}"},
     {"deadline_missed",
      "deadline of {deadline} missed by {missed} of {frames frame}[, {dropped} of "
-     "them dropped]"},
+     "them dropped][ ({cut_short} cut short)]"},
     {"slow_frames", "the slowest 1 % of frames took {more} more than a typical one[: {pieces}]"},
     {"critical_path", "critical path[ of {of}] {path}; {@lower_bound}"},
     {"cpu_cores", "{says} the {cores core} for CPU stages{@busy_for}: {subjects}; {@lower_bound}"},

@@ -55,6 +55,7 @@ struct settings {
   std::int64_t threads = 0;             ///< threads of the `host` device; 0 for half the cores
   bool guard = false;                   ///< check that CPU stages write within their outputs
   std::optional<nanoseconds> deadline;  ///< a frame that takes longer misses it
+  late_rule late = late_rule::finish;   ///< what happens to a frame after its deadline
 
   // Load. A frame's latency and deadline count from the time at which it is due.
   graphline::arrival arrival = graphline::arrival::closed;

@@ -105,6 +105,14 @@ void each_setting(Take take) {
   take(&settings::deadline,
        {"deadline", "A frame that takes longer has missed it, such as 20ms",
         "A frame that takes longer than this has missed its deadline.", 1, std::nullopt, "TIME"});
+  take(&settings::late,
+       {"late", "What happens to a frame whose deadline has passed",
+        "What happens to a frame whose deadline has passed: it runs as any other (finish); it does "
+        "not begin (drop); or, in addition, no further stage of it starts (skip_rest). Needs a "
+        "deadline.",
+        std::nullopt, std::nullopt, "", false, "", false, true, [](const settings& run) {
+          return run.late == late_rule::skip_rest || run.arrival != arrival::closed;
+        }});
   take(&settings::arrival,
        {"arrival", "When frames are due: each when there is room for it, or on a schedule",
         "When frames are due: each as soon as there is room for it, at a constant rate, at random "

@@ -93,6 +93,8 @@ TEST(output_findings, miss_no_output_that_only_the_baseline_has) {
   EXPECT_THAT(findings(record), Each(Not(StartsWith("same_outputs"))));
   for_runs_of(record, 1, [](run_record& run) { run.outputs.clear(); });
   EXPECT_THAT(findings(record), Contains(HasSubstr("why=not both have an output 'score'")));
+  for_runs_of(record, 1, [](run_record& run) { run.load.cut_short = 1; });
+  EXPECT_THAT(findings(record), Contains(HasSubstr("why=the last frames of one were cut short")));
 }
 
 TEST(output_findings, do_not_compare_different_last_frames) {

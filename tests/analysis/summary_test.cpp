@@ -167,6 +167,21 @@ TEST(summary, counts_frames_that_were_dropped_or_overdue_at_an_early_end_as_miss
   EXPECT_NEAR(s.load->offered.value(), 1e8, 1e-3);
 }
 
+TEST(summary, counts_frames_that_were_cut_short_as_dropped_and_missed) {
+  run_record record;
+  record.run.deadline = 20;
+  for (const nanoseconds due : {0, 10, 50}) record.frames.push_back({due, due, due + 10});
+  record.load.dropped = {20, 80};
+  record.load.cut_short = 2;
+  const auto s = summarize(record);
+  EXPECT_EQ(s.deadline->misses.missed, 2u);
+  EXPECT_EQ(s.deadline->misses.dropped, 2u);
+  EXPECT_EQ(s.deadline->misses.cut_short, 2u);
+  EXPECT_EQ(s.deadline->misses.frames, 5u);
+  EXPECT_EQ(s.end_to_end->count(), 3u);
+  EXPECT_NEAR(s.throughput.value(), 3e9 / 80, 1e-3) << "time passes in frames that are cut short";
+}
+
 TEST(summary, uses_the_busy_time_of_the_device) {
   samples::frame_times f;
   f.backbone = 30'000'000;

@@ -69,6 +69,12 @@ TEST(settings, are_refused_with_a_remedy_where_they_make_no_sense_together) {
        "error: rate: 29.97 makes no sense with arrival: closed", "constant or poisson"},
       {[](settings& run) { run.batch_frames = 4; },
        "error: batch_frames: 4 is not allowed with arrival: closed", "constant or poisson"},
+      {[](settings& run) { run.late = late_rule::drop; }, "error: late: drop needs a deadline",
+       "such as deadline: 20ms"},
+      {[](settings& run) {
+         run.late = late_rule::skip_rest, run.deadline = 1, run.graphs = graph_mode::frame;
+       },
+       "error: late: skip_rest makes no sense with graphs: frame", "use late: drop"},
       {[](settings& run) { run.timing = timing_method::sync, run.strategy = strategy::overlap; },
        "warning: timing: sync with strategy: overlap", "timing: event"},
       {[](settings& run) { run.timing = timing_method::sync, run.in_flight = 2; },
@@ -95,6 +101,23 @@ TEST(settings, warn_of_a_batch_wait_without_batches) {
   };
   EXPECT_THAT(with(1), StartsWith("--batch-wait 3ms: warning: batch_wait has no effect without"));
   EXPECT_EQ(with(2), "");
+}
+
+TEST(settings, warn_that_no_frame_is_late_when_it_begins_with_closed_arrival) {
+  settings_places places;
+  places.each["late"] = option("--late drop");
+  const auto with = [&](late_rule late, arrival how) {
+    return said(
+        [&](settings& run) {
+          run.late = late, run.deadline = 1, run.arrival = how;
+          if (how != arrival::closed) run.rate = 30;
+        },
+        places);
+  };
+  EXPECT_THAT(with(late_rule::drop, arrival::closed),
+              StartsWith("--late drop: warning: late: drop changes nothing with arrival: closed"));
+  EXPECT_EQ(with(late_rule::skip_rest, arrival::closed), "");
+  EXPECT_EQ(with(late_rule::drop, arrival::poisson), "");
 }
 
 TEST(settings, refuse_a_rate_that_no_clock_can_keep) {

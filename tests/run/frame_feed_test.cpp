@@ -57,7 +57,9 @@ stage_kind sink_kind(seen_frames& into) {
 
 /// feed -> sink, with `queue` places.
 struct fed_session {
-  fed_session(const way& w, std::int64_t frames, std::int64_t queue, queue_policy when_full)
+  fed_session(
+      const way& w, std::int64_t frames, std::int64_t queue, queue_policy when_full,
+      const std::function<void(settings&)>& change = [](settings&) {})
       : registry(make_registry()) {
     registry.add(feed.source_kind("source"));
     registry.add(sink_kind(seen));
@@ -69,6 +71,7 @@ struct fed_session {
     spec.run.rate = 1000;
     spec.run.queue = queue;
     spec.run.when_full = when_full;
+    change(spec.run);
     host = open_host_device(1);
     s.emplace(plan_for_host(spec, registry), *host);
   }
@@ -139,6 +142,52 @@ TEST_P(a_fed_run, ends_with_what_was_submitted_when_the_feed_is_closed) {
 
 INSTANTIATE_TEST_SUITE_P(ways, a_fed_run, testing::ValuesIn(every_way({1, 3})),
                          [](const auto& test) { return name_of(test.param); });
+
+/// The data of a frame whose source stage was cut short is not that of the next frame.
+TEST(frame_feed, passes_each_frame_its_own_data_after_one_that_was_cut_short) {
+  const auto rules = [](settings& run) {
+    run.deadline = 50'000'000;
+    run.late = late_rule::skip_rest;
+    run.workers = 1;
+  };
+  fed_session fed({strategy::overlap, 2}, 3, 4, queue_policy::block, rules);
+  std::promise<void> gate;
+  fed.seen.gate = gate.get_future().share();
+  std::thread camera([&] {
+    fed.submit_first(0);
+    fed.submit(1);  // begins, and waits for the only worker
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    gate.set_value();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    fed.submit(2);
+  });
+  const run_record record = whole_run(*fed.s, {.feed = &fed.feed});
+  camera.join();
+  EXPECT_EQ(record.load.cut_short, 1);
+  EXPECT_EQ(fed.seen.values, (std::vector<std::int64_t>{0, 2}));
+}
+
+TEST(frame_feed, drops_frames_that_are_late_when_they_could_begin) {
+  const auto rules = [](settings& run) {
+    run.deadline = 50'000'000;
+    run.late = late_rule::drop;
+  };
+  fed_session fed({strategy::async}, 3, 4, queue_policy::block, rules);
+  std::promise<void> gate;
+  fed.seen.gate = gate.get_future().share();
+  std::thread camera([&] {
+    fed.submit_first(0);
+    fed.submit(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    fed.submit(2);
+    gate.set_value();
+    fed.feed.close();
+  });
+  const run_record record = whole_run(*fed.s, {.feed = &fed.feed});
+  camera.join();
+  EXPECT_EQ(record.load.dropped.size(), 1U);
+  EXPECT_EQ(fed.seen.values, (std::vector<std::int64_t>{0, 2}));
+}
 
 /// What a queue of two does to frames 1 to 5 while frame 0 is under way.
 std::vector<bool> answers_while_busy(fed_session& fed, run_record& record) {

@@ -43,8 +43,8 @@ arrival_source source_of(const std::vector<nanoseconds>& releases,
 /// The same through a schedule that is only asked when frames can begin.
 load_outcome through_schedule(const std::vector<nanoseconds>& releases, std::int64_t room,
                               queue_policy when_full, frame_batching batching, const course& of,
-                              const due_function& due) {
-  frame_schedule schedule(source_of(releases, due), room, when_full, batching);
+                              const due_function& due, nanoseconds give_up) {
+  frame_schedule schedule(source_of(releases, due), room, when_full, batching, give_up);
   load_outcome result;
   nanoseconds free = 0;
   nanoseconds now = 0;
@@ -102,15 +102,19 @@ TEST(frame_schedule, does_what_a_queue_that_watches_the_clock_does) {
     const auto policy = static_cast<queue_policy>(round % 3);
     const drawn_load load(generator);
     // A queue sees releases; due times only name the frames.
+    const nanoseconds give_up =
+        round % 4 == 0 ? 1 + static_cast<nanoseconds>(generator() % 20) : never;
     const auto due_of = round % 2 == 0 ? at_once : long_before;
-    auto expected = watched_queue(static_cast<std::size_t>(room), policy, batching, load.worked_on)
-                        .run(load.arrivals);
+    auto expected =
+        watched_queue(static_cast<std::size_t>(room), policy, batching, load.worked_on, give_up)
+            .run(load.arrivals);
+    std::ranges::sort(expected.load.dropped);
     for (auto& due : expected.due) std::ranges::transform(due, due.begin(), due_of);
     for (auto* due : {&expected.load.dropped, &expected.load.unfinished}) {
       std::ranges::transform(*due, due->begin(), due_of);
     }
     const auto found =
-        through_schedule(load.arrivals, room, policy, batching, load.worked_on, due_of);
+        through_schedule(load.arrivals, room, policy, batching, load.worked_on, due_of, give_up);
     ASSERT_EQ(found.due, expected.due) << "round " << round;
     ASSERT_EQ(found.begun, expected.begun) << "round " << round;
     ASSERT_EQ(found.ready, expected.ready) << "round " << round;

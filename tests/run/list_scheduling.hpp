@@ -34,6 +34,7 @@ using of_frames = std::vector<std::vector<T>>;
 struct outcome {
   of_frames<span> stages;  ///< of device stages the end only
   std::vector<span> frames;
+  std::vector<bool> cut = {};  ///< by frame: whether `late: skip_rest` ended it early
 };
 
 struct drawn_run {
@@ -100,6 +101,7 @@ class list_scheduling {
         cores_(run.workers) {
     result_.stages.assign(run.times.size(), std::vector<span>(count_));
     result_.frames.resize(run.times.size());
+    result_.cut.resize(run.times.size());
   }
 
   outcome carry_out() && {
@@ -116,6 +118,7 @@ class list_scheduling {
     bool started = false;  ///< by the device
     bool returned = false;
     bool complete = false;
+    bool cut = false;  ///< it takes no time
   };
   struct running {
     nanoseconds end;
@@ -218,7 +221,16 @@ class list_scheduling {
     return true;
   }
 
+  /// Whether a stage that is taken up now comes too late.
+  bool is_late(std::size_t f) {
+    const bool late = plan_.run.late == late_rule::skip_rest &&
+                      now_ - result_.frames[f].begin > *plan_.run.deadline;
+    if (late) result_.cut[f] = true;
+    return late;
+  }
+
   void issue(std::size_t f, std::size_t s) {
+    at(f, s).cut = is_late(f);
     at(f, s).issued = at(f, s).returned = true;
     if (!plan_.stages[s].inserted) ++in_window_;
     queues_[plan_.stages[s].stream].push_back({f, s});
@@ -226,6 +238,10 @@ class list_scheduling {
 
   void start_on_core(std::size_t f, std::size_t s) {
     at(f, s).issued = true;
+    if (is_late(f)) {
+      at(f, s).returned = at(f, s).complete = true;
+      return;
+    }
     --cores_;
     result_.stages[f][s].begin = now_;
     running_.push_back({now_ + run_.times[f][s], f, s});
@@ -233,7 +249,6 @@ class list_scheduling {
 
   /// Streams are numbered from the most urgent one.
   bool start_on_device() {
-    if (device_busy_) return false;
     for (auto& [stream, queue] : queues_) {
       if (queue.empty()) continue;
       const auto [f, s] = queue.front();
@@ -241,7 +256,15 @@ class list_scheduling {
       for (const dependency& wait : plan_.stages[s].waits) {
         free = free && (wait.how != satisfied_by::event_wait || at(f, wait.stage).complete);
       }
-      if (!free) continue;
+      if (!free || at(f, s).started) continue;
+      if (at(f, s).cut) {
+        queue.pop_front();
+        at(f, s).complete = true;
+        if (!plan_.stages[s].inserted) --in_window_;
+        return true;
+      }
+      if (device_busy_) continue;
+      at(f, s).started = true;
       device_busy_ = true;
       running_.push_back({now_ + run_.times[f][s], f, s});
       return true;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <stdexcept>
@@ -117,6 +118,84 @@ TEST_P(open_load, sees_a_frame_end_and_a_request_to_stop_while_the_next_is_due_i
   EXPECT_TRUE(record.interrupted);
   EXPECT_FALSE(record.failure);
   EXPECT_EQ(record.frames.size(), 1U);
+}
+
+TEST_P(open_load, drops_late_frames_instead_of_beginning_them) {
+  auto spec = loaded(GetParam(), 1000);
+  spec.run.deadline = 20'000'000;
+  spec.run.late = late_rule::drop;
+  host_session s(spec, [](const std::string&, std::int64_t frame) {
+    if (frame == 7) sleep_for(100);
+  });
+  const run_record record = whole_run(s);
+  EXPECT_EQ(record.frames.size() + record.load.dropped.size(), 40U);
+  EXPECT_EQ(record.load.cut_short, 0);
+  // The stall is longer than what is left of the run, so the last frame is late when it ends.
+  EXPECT_GT(record.load.dropped.size(), 10U);
+  EXPECT_TRUE(std::is_sorted(record.load.dropped.begin(), record.load.dropped.end()));
+  for (const auto& frame : record.frames) EXPECT_LE(frame.begin - frame.due, 30'000'000);
+}
+
+/// Frames that stages of 60 ms make late with a deadline of 40 ms.
+TEST_P(open_load, starts_no_stage_of_a_frame_after_its_deadline) {
+  if (GetParam().graphs == graph_mode::frame) GTEST_SKIP() << "check refuses it";
+  for (const auto how : {arrival::closed, arrival::constant}) {
+    auto spec =
+        pipeline_of({make_stage("d", "device_mix", {}), make_stage("c", "cpu_mix", {"d"}),
+                     make_stage("e", "device_mix", {"c"}), make_stage("f", "cpu_mix", {"e"})},
+                    40, 2);
+    GetParam().set(spec.run);
+    spec.run.arrival = how;
+    if (how != arrival::closed) spec.run.rate = 200;
+    spec.run.deadline = 40'000'000;
+    spec.run.late = late_rule::skip_rest;
+    std::atomic<std::size_t> last_stages = 0;
+    host_session s(spec, [&](const std::string& stage, std::int64_t frame) {
+      if (frame < 2) return;
+      if (stage == "c" && frame % 10 == 7) sleep_for(60);
+      if (stage == "f") ++last_stages;
+    });
+    const run_record record = whole_run(s);
+    EXPECT_EQ(record.frames.size() + record.load.dropped.size(), 40U);
+    EXPECT_GE(record.load.cut_short, how == arrival::closed ? 4 : 1);
+    EXPECT_EQ(last_stages, record.frames.size());
+    for (const auto& stage : record.stages) {
+      EXPECT_EQ(stage.cpu.size(), stage.on == side::cpu ? record.frames.size() : 0);
+      for (std::size_t f = 0; f < stage.cpu.size(); ++f) {
+        EXPECT_LE(record.frames[f].begin, stage.cpu[f].begin);
+        EXPECT_LE(stage.cpu[f].begin, record.frames[f].due + *spec.run.deadline);
+        EXPECT_LE(stage.cpu[f].end, record.frames[f].end);
+      }
+    }
+    if (how == arrival::closed) {
+      EXPECT_EQ(whole_run(s).outputs.size(), 1U) << "of the last frame, which was not cut short";
+    }
+  }
+}
+
+TEST_P(open_load, stops_and_fails_in_a_frame_that_is_cut_short) {
+  if (GetParam().graphs == graph_mode::frame) GTEST_SKIP() << "check refuses it";
+  for (const bool fails : {false, true}) {
+    auto spec = loaded(GetParam(), 200);
+    spec.run.frames = 400;
+    spec.run.deadline = 40'000'000;
+    spec.run.late = late_rule::skip_rest;
+    stop_request stop;
+    std::atomic<bool> once = false;
+    host_session s(spec, [&](const std::string& stage, std::int64_t frame) {
+      if (stage != "c" || frame < 10 || once.exchange(true)) return;
+      sleep_for(60);
+      if (fails) throw std::runtime_error("no more film");
+      stop.raise();
+    });
+    run_options options;
+    options.stop = &stop;
+    const run_record record = s.run(options);
+    EXPECT_EQ(record.interrupted, !fails);
+    EXPECT_EQ(record.failure.has_value(), fails);
+    EXPECT_GE(record.load.cut_short, fails ? 0 : 1);
+    EXPECT_LT(record.frames.size(), 400U);
+  }
 }
 
 TEST_P(open_load, ends_at_a_failure_and_keeps_the_frames_before) {

@@ -21,7 +21,8 @@ namespace graphline::testing_plans {
 /// Kinds whose stages take the times of a drawn run, on a `model` device or a virtual host.
 class drawn_kinds {
  public:
-  explicit drawn_kinds(const drawn_run& run) : run_(run) {
+  explicit drawn_kinds(const drawn_run& run)
+      : run_(run), in_slot_(static_cast<std::size_t>(run.planned.run.in_flight)) {
     cpu_.name = "drawn.cpu";
     device_.name = "drawn.device";
     device_.on = side::device;
@@ -38,6 +39,12 @@ class drawn_kinds {
 
   /// Frames begin; earlier calls were preparation.
   void begin() { running_ = true; }
+
+  /// A slot issues stages of this frame.
+  void issued(const frame_position& frame) {
+    in_slot_[static_cast<std::size_t>(frame.index) % in_slot_.size()] =
+        static_cast<std::size_t>(frame.number);
+  }
 
   plan planned() const {
     plan p = run_.planned;
@@ -56,21 +63,20 @@ class drawn_kinds {
     void run(const cpu_call&) override { throw std::logic_error("it must not compute"); }
   };
 
-  /// What one slot has of a stage: every `in_flight`-th frame.
   struct timed_work final : device_work {
-    timed_work(const drawn_kinds& of, std::size_t index, std::size_t slot)
-        : kinds(of), stage(index), next(slot) {}
+    timed_work(const drawn_kinds& of, std::size_t index, std::size_t in_slot)
+        : kinds(of), stage(index), slot(in_slot) {}
     void enqueue(stream& s) override {
       model_operate(s, "drawn", [this]() -> nanoseconds {
         if (!kinds.running_) return 0;
-        const nanoseconds time = kinds.run_.times[std::exchange(next, next + kinds.depth())][stage];
+        const nanoseconds time = kinds.run_.times[kinds.in_slot_[slot]][stage];
         if (time < 0) throw run_error("it broke");
         return time;
       });
     }
     const drawn_kinds& kinds;
     std::size_t stage;
-    std::size_t next;
+    std::size_t slot;
   };
 
   struct timed_stage final : device_stage {
@@ -83,9 +89,8 @@ class drawn_kinds {
     std::size_t slots = 0;
   };
 
-  std::size_t depth() const { return static_cast<std::size_t>(run_.planned.run.in_flight); }
-
   const drawn_run& run_;
+  std::vector<std::size_t> in_slot_;  ///< frame numbers
   bool running_ = false;
   stage_kind cpu_;
   stage_kind device_;
@@ -120,6 +125,10 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
     if (time < 0) throw run_error("it broke");
     return time;
   };
+  const auto issue_time = [&](std::size_t, const frame_position& frame) {
+    kinds.issued(frame);
+    return of.issue;
+  };
   const auto frames = static_cast<std::int64_t>(run.times.size());
   const settings& how = run.planned.run;
   recording kept(pipeline.planned(), pipeline.parts(), on->properties(), how.timing, frames,
@@ -128,7 +137,7 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
                                                           static_cast<int>(run.workers),
                                                           time_of,
                                                           {},
-                                                          [&of](auto, auto&) { return of.issue; },
+                                                          issue_time,
                                                           of.wake_up,
                                                           of.completion_delay,
                                                           of.oversleep});
@@ -139,7 +148,8 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
   if (how.arrival != arrival::closed) {
     settings load = how;
     load.frames = frames;
-    due.emplace(arrival_times(load, 0, run.planned.arrivals.get()), frames, queue_policy::block);
+    due.emplace(arrival_times(load, 0, run.planned.arrivals.get()), frames, queue_policy::block,
+                frame_batching{how.batch_frames, how.batch_wait.value_or(0)}, give_up_time(how));
     all.schedule = &*due;
   }
   std::optional<run_policy> scheduled;
@@ -148,7 +158,9 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
                       std::vector{scheduled_pipeline{&pipeline.planned(), run.expected}});
     all.policy = &scheduled->of(0);
   }
+  if (kept.cuts()) all.cut_after = *how.deadline;
   virtual_run made{executor.run(all), {}};
+  if (due) made.record.load = due->end(0, clock.now(), made.result.completed);
   std::move(kept).move_into(made.record, made.result.completed);
   made.record.pipeline = run.planned.pipeline;
   made.record.run = how;

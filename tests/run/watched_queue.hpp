@@ -35,8 +35,10 @@ struct course {
 /// on.
 class watched_queue {
  public:
-  watched_queue(std::size_t room, queue_policy when_full, frame_batching batching, const course& of)
-      : room_(room), when_full_(when_full), batching_(batching), of_(of) {}
+  /// @param give_up Longest wait; a frame that could begin later is dropped.
+  watched_queue(std::size_t room, queue_policy when_full, frame_batching batching, const course& of,
+                nanoseconds give_up = never)
+      : room_(room), when_full_(when_full), batching_(batching), of_(of), give_up_(give_up) {}
 
   load_outcome run(const std::vector<nanoseconds>& arrivals) {
     coming_.assign(arrivals.begin(), arrivals.end());
@@ -72,6 +74,12 @@ class watched_queue {
   }
 
   void begin(nanoseconds t) {
+    auto& first = queue_.empty() ? coming_ : queue_;
+    if (t - first.front() > give_up_) {
+      result_.load.dropped.push_back(first.front());
+      first.pop_front();
+      return;
+    }
     std::vector<nanoseconds> together;
     while (together.size() < most() && queue_.size() + due(t) > 0) {
       auto& from = queue_.empty() ? coming_ : queue_;
@@ -107,6 +115,7 @@ class watched_queue {
   queue_policy when_full_;
   frame_batching batching_;
   const course& of_;
+  nanoseconds give_up_;
   nanoseconds end_ = 0;
   std::deque<nanoseconds> coming_;
   std::deque<nanoseconds> queue_;  ///< those that wait, under `block` beyond its room

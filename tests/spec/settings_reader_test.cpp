@@ -115,6 +115,7 @@ TEST(run_keys, have_the_defaults_of_a_run_without_them) {
   run.seed = 60;
   run.arrival = arrival::poisson;
   run.when_full = queue_policy::drop_newest;
+  run.late = late_rule::drop;
   settings_places places;
   diagnostics out;
   read_settings(run, places, written_defaults(run_keys()), out);

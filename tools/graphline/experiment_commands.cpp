@@ -292,7 +292,7 @@ void add_compare_command(CLI::App& program, action& chosen) {
 void add_overhead_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "overhead", "Measure the cost of each timing method");
   auto given = std::make_shared<overhead_arguments>();
-  given->pipeline.add_to(*command, settings_except({"timing", "frames", "deadline"}));
+  given->pipeline.add_to(*command, settings_except({"timing", "frames", "deadline", "late"}));
   command->add_option("--trials", given->how.trials, "Trials of each method, in random order")
       ->type_name("N")
       ->check(in_range(1, 10000))

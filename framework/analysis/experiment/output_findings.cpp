@@ -40,6 +40,11 @@ finding difference_in(const output_change& by, const tensor_type& type) {
 
 /// Returns how the outputs of two runs differ; empty if they are equal.
 std::optional<finding> disagreement(const run_record& what, const run_record& reference) {
+  for (const run_record* each : {&what, &reference}) {
+    if (each->outputs.empty() && each->load.cut_short > 0) {
+      return not_comparable("the last frames of one were cut short");
+    }
+  }
   const auto changes = compare(reference.outputs, what.outputs);
   const auto differs_in_values = [](const output_change& of) {
     return of.found == output_fate::differs || of.found == output_fate::other_rows;

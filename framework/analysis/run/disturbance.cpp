@@ -172,6 +172,7 @@ run_record without_held_up(const run_record& record) {
   };
   std::erase_if(rest.load.dropped, was_disturbed);
   std::erase_if(rest.load.unfinished, was_disturbed);
+  rest.load.cut_short = 0;
   return rest;
 }
 

@@ -117,8 +117,12 @@ completed_frames completions_of(const run_record& record) {
   const std::size_t slots = slots_of(record);
   const bool back_to_back = record.run.arrival == arrival::closed && slots == 1;
   if (back_to_back || ends.size() <= slots) {
-    return {static_cast<double>(record.frames.size()),
-            static_cast<double>(ends.back().end - begin)};
+    nanoseconds end = ends.back().end;
+    if (const auto& cut = record.load.dropped; !cut.empty()) {  // due when they began
+      begin = std::min(begin, cut.front());
+      end = std::max(end, cut.back());
+    }
+    return {static_cast<double>(record.frames.size()), static_cast<double>(end - begin)};
   }
   return in_the_long_run(record, ends, slots);
 }

@@ -53,6 +53,7 @@ std::vector<finding> findings_of(const run_record& record, const run_summary& su
                          .with("missed", misses.missed)
                          .with("frames", misses.frames));
     if (misses.dropped > 0) result.back().with("dropped", misses.dropped);
+    if (misses.cut_short > 0) result.back().with("cut_short", misses.cut_short);
   }
   add_warnings(result, record.warnings);
   for (const auto& output : record.outputs) {
@@ -185,6 +186,7 @@ deadline_misses misses_of(const run_record& record, nanoseconds limit) {
   const auto dropped = load.dropped.size();
   return {.missed = static_cast<std::size_t>(completed_late) + dropped + cut_off,
           .dropped = dropped,
+          .cut_short = static_cast<std::size_t>(load.cut_short),
           .frames = record.frames.size() + dropped + cut_off};
 }
 
@@ -192,10 +194,11 @@ deadline_summary compare_with_deadline(nanoseconds limit, std::span<const run_re
   deadline_summary result{.limit = limit, .misses = {}, .median_late = {}, .worst_late = {}};
   std::vector<nanoseconds> late;
   for (const auto* run : runs) {
-    const auto [missed, dropped, frames] = misses_of(*run, limit);
-    result.misses.missed += missed;
-    result.misses.dropped += dropped;
-    result.misses.frames += frames;
+    const auto of = misses_of(*run, limit);
+    result.misses.missed += of.missed;
+    result.misses.dropped += of.dropped;
+    result.misses.cut_short += of.cut_short;
+    result.misses.frames += of.frames;
     for (const auto time : end_to_end_times(*run)) {
       if (time > limit) late.push_back(time - limit);
     }

@@ -71,8 +71,9 @@ struct stage_summary {
 /// Frames that missed a deadline: completed late, dropped, or overdue when the run ended early.
 struct deadline_misses {
   std::size_t missed = 0;
-  std::size_t dropped = 0;  ///< missed frames that were dropped
-  std::size_t frames = 0;   ///< frames whose outcome is known
+  std::size_t dropped = 0;    ///< missed frames that were dropped
+  std::size_t cut_short = 0;  ///< dropped frames that had begun
+  std::size_t frames = 0;     ///< frames whose outcome is known
 
   double share() const noexcept {
     return static_cast<double>(missed) / static_cast<double>(frames);

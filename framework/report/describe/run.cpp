@@ -46,10 +46,11 @@ fact throughput_fact(const run_record& record, const run_summary& summary) {
 }
 
 fact deadline_fact(const deadline_summary& deadline) {
-  const auto& [missed, dropped, frames] = deadline.misses;
+  const auto& [missed, dropped, cut_short, frames] = deadline.misses;
   auto words =
       fmt::format("of {}; deadline {}", counted(frames, "frame"), in_words(deadline.limit));
   if (dropped > 0) words += fmt::format("; {} of them dropped", dropped);
+  if (cut_short > 0) words += fmt::format(" ({} cut short)", cut_short);
   if (deadline.median_late) {
     words += fmt::format("; late by {} (median), {} (worst)", in_words(*deadline.median_late),
                          in_words(*deadline.worst_late));
@@ -60,6 +61,9 @@ fact deadline_fact(const deadline_summary& deadline) {
 fact queue_fact(const run_record& record, const load_summary& load) {
   auto words = fmt::format("of {} due; {} found the queue full; {}", load.due,
                            counted(record.load.found_full, "arrival"), most_waited(record));
+  if (record.load.cut_short > 0) {
+    words += fmt::format("; {} cut short at the deadline", record.load.cut_short);
+  }
   if (load.unfinished > 0) {
     words += fmt::format("; {} unfinished when the run ended", load.unfinished);
   }

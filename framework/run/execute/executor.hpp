@@ -31,6 +31,15 @@ struct phase {
   std::int64_t together = 1;                ///< frames that run together without a schedule
   const pipeline_policy* policy = nullptr;  ///< the plan's; null: the oldest ready stage first
 
+  nanoseconds cut_after = 0;  ///< `late: skip_rest`: the deadline; 0: no frame is cut short
+
+  /// Returns the `frame_position::cut_at` of a pass that begins at host time `at`: when the
+  /// deadlines of all its frames have passed.
+  nanoseconds cut_at(const begun_frames& begun, nanoseconds at) const noexcept {
+    if (cut_after == 0) return INT64_MAX;
+    return (begun.due.empty() ? at : begun.due.back()) + cut_after + 1;
+  }
+
   bool on_schedule() const noexcept { return schedule != nullptr || feed != nullptr; }
 
   /// Returns the position of a pass without a schedule; it has no frame beyond the last.
@@ -65,7 +74,7 @@ struct phase {
 };
 
 struct phase_result {
-  std::int64_t completed = 0;          ///< the first `completed` passes ran all their stages
+  std::int64_t completed = 0;          ///< the first `completed` passes ended
   bool interrupted = false;            ///< ended by the stop request
   std::optional<std::string> failure;  ///< message naming stage and frame
 };

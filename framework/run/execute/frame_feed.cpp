@@ -9,13 +9,14 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
+#include "framework/run/execute/frame_schedule.hpp"
 
 namespace graphline {
 
 class feed_source final : public cpu_stage {
  public:
   explicit feed_source(frame_feed& feed) : feed_(feed) {}
-  void run(const cpu_call& call) override { feed_.take(call.outputs); }
+  void run(const cpu_call& call) override { feed_.take(call.frame, call.outputs); }
 
  private:
   frame_feed& feed_;
@@ -91,6 +92,8 @@ void frame_feed::open(const settings& run) {
   const std::lock_guard locked(lock_);
   open_ = true;
   left_ = run.frames;
+  next_ = run.warmup;
+  give_up_ = give_up_time(run);
   room_ = static_cast<std::size_t>(run.queue);
   when_full_ = run.when_full;
   waiting_.clear();
@@ -104,11 +107,16 @@ frame_feed::next_frame frame_feed::begin_next(nanoseconds at_most) {
   if (left_ == 0) return {state::over};
   changed_.wait_for(locked, std::chrono::nanoseconds(at_most),
                     [this] { return !waiting_.empty() || closed_; });
+  while (!waiting_.empty() && now() - waiting_.front().due > give_up_) {
+    load_.dropped.push_back(waiting_.front().due);
+    waiting_.pop_front();
+    changed_.notify_all();
+  }
   if (waiting_.empty()) return {closed_ ? state::over : state::waiting};
   --left_;
   const nanoseconds due = waiting_.front().due;
   begun_due_.push_back(due);
-  begun_.push_back(std::move(waiting_.front().data));
+  begun_.emplace_back(next_++, std::move(waiting_.front().data));
   waiting_.pop_front();
   changed_.notify_all();
   return {state::begun, due};
@@ -124,15 +132,17 @@ load_record frame_feed::end(nanoseconds epoch, nanoseconds ended, std::int64_t c
   for (auto* times : {&load_.dropped, &load_.unfinished}) {
     for (nanoseconds& time : *times) time -= epoch;
   }
+  std::ranges::sort(load_.dropped);
   return std::move(load_);
 }
 
-void frame_feed::take(std::span<const tensor_view> into) {
+void frame_feed::take(std::int64_t frame, std::span<const tensor_view> into) {
   frame_data data;
   {
     const std::lock_guard locked(lock_);
+    while (!begun_.empty() && begun_.front().first < frame) begun_.pop_front();
     if (!begun_.empty()) {
-      data = std::move(begun_.front());
+      data = std::move(begun_.front().second);
       begun_.pop_front();
     }
   }

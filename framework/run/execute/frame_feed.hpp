@@ -70,9 +70,9 @@ class frame_feed {
     frame_data data;
   };
 
-  /// Moves out the data of the oldest begun frame whose source stage has not run; writes zeros if
-  /// there is none.
-  void take(std::span<const tensor_view> into);
+  /// Moves out the data of a begun frame and discards that of older ones, which were cut short;
+  /// writes zeros if there is none.
+  void take(std::int64_t frame, std::span<const tensor_view> into);
 
   std::vector<tensor_type> tensors_;
   std::mutex lock_;
@@ -82,11 +82,14 @@ class frame_feed {
   bool open_ = false;
   bool closed_ = false;  ///< `close` was called
   std::int64_t left_ = 0;
+  std::int64_t next_ = 0;    ///< number of the next frame, counted from the start of the run
+  nanoseconds give_up_ = 0;  ///< longest time from a frame's due time to its begin
   std::size_t room_ = 0;
   queue_policy when_full_ = queue_policy::block;
   std::deque<waiting_frame> waiting_;
   std::vector<nanoseconds> begun_due_;  ///< due times of all frames begun
-  std::deque<frame_data> begun_;        ///< data of frames whose source stage has not run
+  /// Numbers and data of frames whose source stage has not run.
+  std::deque<std::pair<std::int64_t, frame_data>> begun_;
   load_record load_;
 };
 

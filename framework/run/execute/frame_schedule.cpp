@@ -57,10 +57,11 @@ arrival_source arrival_times(const settings& run, std::uint64_t seed, const arri
 }
 
 frame_schedule::frame_schedule(arrival_source arrivals, std::int64_t queue, queue_policy when_full,
-                               frame_batching batching)
+                               frame_batching batching, nanoseconds give_up)
     : room_(static_cast<std::size_t>(queue)),
       when_full_(when_full),
       batching_(batching),
+      give_up_(give_up),
       arrivals_(std::move(arrivals)),
       coming_(arrivals_()) {
   taken_.reserve(static_cast<std::size_t>(batching_.up_to));
@@ -87,14 +88,21 @@ begun_frames frame_schedule::begin_frames(std::int64_t completed, nanoseconds at
   forget(completed);
   const auto most = static_cast<std::size_t>(batching_.up_to);
   const nanoseconds now = at - *origin_;
-  const nanoseconds first = first_release();
-  while (queue_.size() < most && coming_ && coming_->release <= now) {
-    queue_.push_back(*coming_);
-    coming_ = arrivals_();
-  }
-  if (queue_.size() < most && now < first + batching_.wait) {
-    load_.longest_queue = std::max(load_.longest_queue, static_cast<std::int64_t>(queue_.size()));
-    return {};
+  nanoseconds first = 0;
+  while (true) {
+    while (queue_.size() < most && coming_ && coming_->release <= now) {
+      queue_.push_back(*coming_);
+      coming_ = arrivals_();
+    }
+    if (queue_.empty()) return {};
+    first = queue_.front().release;
+    if (queue_.size() < most && now < first + batching_.wait) {
+      load_.longest_queue = std::max(load_.longest_queue, static_cast<std::int64_t>(queue_.size()));
+      return {};
+    }
+    if (now - queue_.front().due <= give_up_) break;
+    dropped_.push_back(queue_.front().due);
+    queue_.pop_front();
   }
   taken_.clear();
   while (taken_.size() < most && !queue_.empty()) {
@@ -149,10 +157,15 @@ load_record frame_schedule::end(nanoseconds epoch, nanoseconds ended, std::int64
   };
   load_.dropped.reserve(dropped_.size());
   for (const nanoseconds due : dropped_) add(due, load_.dropped);
+  std::ranges::sort(load_.dropped);
   forget(completed);
   for (const nanoseconds due : begun_) add(due, load_.unfinished);
   for (const frame_arrival& each : queue_) add(each.due, load_.unfinished);
   return std::move(load_);
+}
+
+nanoseconds give_up_time(const settings& run) noexcept {
+  return run.late == late_rule::finish || !run.deadline ? INT64_MAX : *run.deadline;
 }
 
 std::unique_ptr<frame_schedule> make_frame_schedule(const plan& p, const settings& run,
@@ -161,7 +174,7 @@ std::unique_ptr<frame_schedule> make_frame_schedule(const plan& p, const setting
   const auto mixed = mix_seed(seed, seed_from(p.pipeline));
   return std::make_unique<frame_schedule>(
       arrival_times(run, mixed, p.arrivals.get()), run.queue, run.when_full,
-      frame_batching{run.batch_frames, run.batch_wait.value_or(0)});
+      frame_batching{run.batch_frames, run.batch_wait.value_or(0)}, give_up_time(run));
 }
 
 due_wait::due_wait(wait_mode how) noexcept : how_(how) {

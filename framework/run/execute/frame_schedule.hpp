@@ -61,10 +61,11 @@ struct frame_batching {
 /// One thread begins frames; any thread may close and end the load.
 class frame_schedule {
  public:
+  /// @param give_up Longest time from a frame's due time to its begin; the frame is dropped then.
   /// @pre `queue` >= 1.
   /// @pre `batching.up_to` <= `queue`
   frame_schedule(arrival_source arrivals, std::int64_t queue, queue_policy when_full,
-                 frame_batching batching = {});
+                 frame_batching batching = {}, nanoseconds give_up = INT64_MAX);
 
   /// Returns the earliest time, past or future, at which `begin_frames` may begin frames; empty if
   /// no frame is left. Call at host time `at` when a slot is free. The first call begins the load.
@@ -72,7 +73,8 @@ class frame_schedule {
   std::optional<nanoseconds> next(nanoseconds at);
 
   /// Begins the oldest frames that are due at host time `at` and removes them from the queue: as
-  /// many as may begin together, or fewer once the first has waited long enough for others.
+  /// many as may begin together, or fewer once the first has waited long enough for others. Drops
+  /// frames that are too late.
   /// @param completed Number of completed calls, in the order they began frames.
   begun_frames begin_frames(std::int64_t completed, nanoseconds at);
 
@@ -93,6 +95,7 @@ class frame_schedule {
   std::size_t room_;
   queue_policy when_full_;
   frame_batching batching_;
+  nanoseconds give_up_;
 
   std::mutex lock_;  // guards everything below
   arrival_source arrivals_;
@@ -108,6 +111,10 @@ class frame_schedule {
   bool closed_ = false;
   load_record load_;
 };
+
+/// Returns the longest time from a frame's due time to its begin: with `late: drop` and
+/// `skip_rest`, the deadline.
+nanoseconds give_up_time(const settings& run) noexcept;
 
 /// Returns null for `arrival: closed`. The pipeline's name is mixed into the seed, so that arrivals
 /// of concurrent pipelines differ.

@@ -143,7 +143,7 @@ class in_order_executor : public executor {
     finish_begun();
   }
 
-  void begin(const frame_position& frame, const begun_frames& begun) {
+  void begin(frame_position frame, const begun_frames& begun) {
     const profiler_range range(runner_->ranges(), "frame");
     in_slot_[next_slot_] = frame;
     at_frame_ = frame.number;
@@ -151,6 +151,7 @@ class in_order_executor : public executor {
     runner_->into().make_room(frame.last());
     const nanoseconds at = host_.now();
     runner_->into().pass_begun(frame.index, frame.first, frame.count, begun, at);
+    frame.cut_at = phase_->cut_at(begun, at);
     execute(pipeline_.slots()[next_slot_], frame, at);
   }
 

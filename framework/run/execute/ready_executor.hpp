@@ -199,6 +199,7 @@ class ready_executor final : public executor {
     live_[slot].frame = frame;
     const nanoseconds at = host_.now();
     live_[slot].due = begun.due.empty() ? at : begun.due.front();
+    live_[slot].frame.cut_at = phase_->cut_at(begun, at);
     try {
       runner_->into().make_room(frame.last());
     } catch (...) {
@@ -367,7 +368,8 @@ class ready_executor final : public executor {
     if (held.since == 0) held = {ready, now};
     try {
       const nanoseconds until =
-          policy_->hold_until(ready.stage, live.frame.number, live.due, now, held.since);
+          std::min(live.frame.cut_at,
+                   policy_->hold_until(ready.stage, live.frame.number, live.due, now, held.since));
       if (until <= now) {
         held.since = 0;
         return false;

@@ -70,6 +70,8 @@ recording::recording(const plan& p, const stage_parts& parts, const device_prope
   keeps_choices_ = kept.causes && p.policy.kind != nullptr;
   // Columns with one entry are recorded.
   const std::size_t count = frames > 0 ? 1 : 0;
+  cuts_ = p.run.late == late_rule::skip_rest;
+  if (cuts_) cut_.resize(count);
   frames_.resize(count);
   if (p.run.batch_frames > 1) batches_.resize(count);
   if (kept.launches) launches_.resize(count);
@@ -133,6 +135,7 @@ recording::recording(const recording& other, const std::lock_guard<std::mutex>& 
       keeps_busy_(other.keeps_busy_),
       keeps_causes_(other.keeps_causes_),
       keeps_choices_(other.keeps_choices_),
+      cuts_(other.cuts_),
       epoch_(other.epoch_),
       complete_(other.complete()),
       driver_(other.driver_),
@@ -140,6 +143,7 @@ recording::recording(const recording& other, const std::lock_guard<std::mutex>& 
       batches_(other.batches_),
       launches_(other.launches_),
       ended_by_(other.ended_by_),
+      cut_(other.cut_),
       stages_(other.stages_),
       first_part_(other.first_part_),
       bytes_of_frame_(other.bytes_of_frame_),
@@ -201,11 +205,38 @@ void recording::move_into(run_record& to, std::int64_t completed) && {
   std::size_t frames = batches_.empty() ? passes : 0;
   for (const batch_record& each : batches_) frames += static_cast<std::size_t>(each.frames);
   to.frames.resize(frames);
+  if (cuts_) drop_cut_passes(to);
   name_threads(to);
   to.batches = std::move(batches_);
   to.launches = std::move(launches_);
   to.ended_by = std::move(ended_by_);
   to.stages = std::move(stages_);
+}
+
+void recording::drop_cut_passes(run_record& to) {
+  const std::vector<std::uint8_t> cut = cut_;
+  std::vector<frame_record> whole;
+  std::size_t frame = 0;
+  for (std::size_t pass = 0; pass < cut.size(); ++pass) {
+    const std::int32_t count = batches_.empty() ? 1 : batches_[pass].frames;
+    for (std::int32_t i = 0; i < count; ++i, ++frame) {
+      if (cut[pass] == 0) {
+        whole.push_back(to.frames[frame]);
+      } else {
+        to.load.dropped.push_back(to.frames[frame].due);
+        ++to.load.cut_short;
+      }
+    }
+  }
+  to.frames = std::move(whole);
+  std::ranges::sort(to.load.dropped);
+  each_column([&cut](auto& column) {
+    std::size_t kept = 0;
+    for (std::size_t pass = 0; pass < cut.size(); ++pass) {
+      if (cut[pass] == 0) column[kept++] = column[pass];
+    }
+    column.resize(kept);
+  });
 }
 
 void recording::name_threads(run_record& to) {

@@ -34,6 +34,18 @@ class recording {
   /// Returns true if the run records `caused`, `seen` and `ended_by`.
   bool keeps_causes() const noexcept { return keeps_causes_; }
 
+  /// Returns true if passes may be cut short.
+  bool cuts() const noexcept { return cuts_; }
+
+  /// Records that a stage of the pass did not start in time. Any thread may call this.
+  void cut_short(std::int64_t pass) noexcept {
+    std::atomic_ref(cut_[static_cast<std::size_t>(pass)]).store(1, std::memory_order_relaxed);
+  }
+  /// @pre The pass is complete.
+  bool was_cut_short(std::int64_t pass) const noexcept {
+    return cuts_ && cut_[static_cast<std::size_t>(pass)] != 0;
+  }
+
   /// Provides memory up to this frame; call before it begins, on any thread.
   /// @throws run_error with a remedy if memory runs out; the samples so far can still be reported
   void make_room(std::int64_t frame) {
@@ -147,7 +159,8 @@ class recording {
     return batches_.empty() ? complete() : frames_complete_.load(std::memory_order_relaxed);
   }
 
-  /// Moves the samples of the first `completed` passes into a record.
+  /// Moves the samples of the first `completed` passes into a record. Adds the frames of those that
+  /// were cut short to the dropped frames of `to.load` instead.
   void move_into(run_record& to, std::int64_t completed) &&;
 
  private:
@@ -163,6 +176,7 @@ class recording {
     visit(batches_);
     visit(launches_);
     visit(ended_by_);
+    visit(cut_);
     for (auto& stage : stages_) {
       for (auto* column : {&stage.enqueued, &stage.device, &stage.synced, &stage.cpu}) {
         visit(*column);
@@ -181,6 +195,7 @@ class recording {
   }
 
   void reserve(std::size_t frames);
+  void drop_cut_passes(run_record& to);
   bool try_reserving();
   void grow(std::int64_t frame);
 
@@ -205,6 +220,7 @@ class recording {
   bool keeps_busy_ = false;
   bool keeps_causes_ = false;
   bool keeps_choices_ = false;  ///< whether a policy chooses
+  bool cuts_ = false;
   nanoseconds epoch_;
   std::atomic<std::int64_t> complete_ = 0;
   std::atomic<std::int64_t> frames_complete_ = 0;  ///< with `batch_frames`
@@ -213,6 +229,7 @@ class recording {
   std::vector<batch_record> batches_;  ///< by pass; empty without `batch_frames`
   std::vector<stamp_pair> launches_;
   std::vector<std::uint32_t> ended_by_;
+  std::vector<std::uint8_t> cut_;  ///< by pass: 1 if it was cut short; empty if none can be
   std::vector<stage_record> stages_;
   std::vector<std::vector<std::size_t>> first_part_;  ///< by stage, then bucket
   std::size_t bytes_of_frame_ = 0;

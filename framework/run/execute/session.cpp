@@ -217,8 +217,8 @@ class measured_frames {
     run_record record = *record_;
     if (schedule_ != nullptr) schedule_->close();
     const std::int64_t complete = kept_->complete();
-    recording(*kept_).move_into(record, complete);
     if (schedule_ != nullptr) record.load = schedule_->end(epoch_, now(), complete);
+    recording(*kept_).move_into(record, complete);
     record.interrupted = true;
     return record;
   }
@@ -306,7 +306,7 @@ run_record session::run(const run_options& options) {
   std::optional<clock_watch> clock;
   if (!options.common_epoch) clock.emplace(device());
   const phase_result warm = executor_->run(warmup);
-  last_slot_ = slot_of(warm.completed);
+  last_slot_ = slot_of(ignored, warm.completed);
 
   recording kept(planned(), pipeline_->parts(), record.device, method, record.run.frames, epoch);
   phase_result result = warm;
@@ -337,6 +337,7 @@ run_record session::run(const run_options& options) {
     }
     measured.schedule = schedule.get();
     measured.policy = joined;
+    if (kept.cuts()) measured.cut_after = give_up_time(record.run);
     machine_watch machine(device(), options.at_machine);
     if (options.before_frames) options.before_frames();
     device().profile(true);
@@ -355,7 +356,7 @@ run_record session::run(const run_options& options) {
     if (schedule) record.load = schedule->end(epoch, ended, result.completed);
     if (options.feed) record.load = options.feed->end(epoch, ended, result.completed);
     if (clock && !result.failure) clock->end();
-    if (result.completed > 0) last_slot_ = slot_of(result.completed);
+    if (result.completed > 0) last_slot_ = slot_of(kept, result.completed);
   }
   record.memory = memory_;
   record.memory.allocations += device().usage().allocations - allocations_before;
@@ -410,9 +411,12 @@ void session::save_tensors(const std::string& directory) {
   }
 }
 
-std::optional<std::size_t> session::slot_of(std::int64_t completed) const {
-  if (completed == 0) return std::nullopt;
-  return static_cast<std::size_t>(completed - 1) % pipeline_->slots().size();
+std::optional<std::size_t> session::slot_of(const recording& of, std::int64_t completed) const {
+  const auto slots = std::ssize(pipeline_->slots());
+  for (std::int64_t pass = completed - 1; pass >= 0 && pass >= completed - slots; --pass) {
+    if (!of.was_cut_short(pass)) return static_cast<std::size_t>(pass % slots);
+  }
+  return std::nullopt;
 }
 
 }  // namespace graphline

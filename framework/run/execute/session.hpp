@@ -22,6 +22,7 @@ struct shared_resources;
 class frame_feed;
 class measured_frames;
 class prepared_pipeline;
+class recording;
 
 /// Progress of a run. Reported on the driver thread, at most ten times a second.
 struct progress {
@@ -97,8 +98,8 @@ class session {
   void save_tensors(const std::string& directory);
 
  private:
-  /// Returns the slot of the last frame if `completed` frames are complete.
-  std::optional<std::size_t> slot_of(std::int64_t completed) const;
+  /// Returns the slot of the last pass that was not cut short, if it still has its values.
+  std::optional<std::size_t> slot_of(const recording& of, std::int64_t completed) const;
 
   std::unique_ptr<prepared_pipeline> pipeline_;
   memory_usage memory_;  ///< memory of the prepared pipeline

@@ -19,6 +19,7 @@ struct frame_position {
   std::int64_t first = 0;
   std::int64_t number = 0;
   std::int64_t count = 1;
+  nanoseconds cut_at = INT64_MAX;  ///< host time from which no further stage of the pass starts
 
   std::int64_t last() const noexcept { return first + count - 1; }
 };
@@ -78,12 +79,20 @@ class stage_runner {
     if (s.complete != nullptr) s.on->record(*s.complete);
   }
 
-  /// Decides whether a stage runs in this frame, and with how many rows. Records the decision.
+  /// Decides whether a stage runs in this frame, and with how many rows. Records the decision. A
+  /// stage of a pass that is cut short is skipped and keeps the state of its last frame.
   template <class Clock = real_clock>
   bool runs(bound_stage& s, const frame_position& frame, Clock clock = {}) const {
-    if (s.decision == nullptr) return true;
-    s.decide();
-    into_.decided(s.index, frame.index, s.chosen.rows);
+    if (s.decision == nullptr && !into_.cuts()) return true;
+    if (into_.cuts() && Clock(clock).now() >= frame.cut_at) {
+      s.chosen = {.rows = skipped};
+      into_.cut_short(frame.index);
+    } else {
+      s.chosen = {};
+      if (s.decision == nullptr) return true;
+      s.decide();
+      into_.decided(s.index, frame.index, s.chosen.rows);
+    }
     if (!s.skipped()) return true;
     s.chosen.at = clock.now();
     into_.did_not_run(s.index, frame.index, s.chosen.at, clock.thread());
