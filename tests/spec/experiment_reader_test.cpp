@@ -197,7 +197,7 @@ TEST(a_horizon, is_of_several_pipelines_and_takes_the_place_of_their_frames) {
                        "  - {name: a, pipeline: a.yaml, run: {frames: 9}}\n"
                        "  - {name: b, pipeline: a.yaml}\n"
                        "horizon: 1s\n"),
-              HasSubstr("3:40: error: '" + conflict));
+              HasSubstr("3:39: error: '" + conflict));
 }
 
 /// Reads a text and renders its diagnostics without an exception or crash. A text without errors

@@ -373,7 +373,8 @@ void frame_allowance::give(std::size_t configuration, std::vector<concurrent_run
     if (p.run.arrival == arrival::closed ? horizon_ || !run.foreground : !run.foreground) {
       run.frames = enough[i];
     } else if (horizon_) {
-      const auto due = frames_due_before(*horizon_, p, *run.arrival_seed, most_frames);
+      const auto due =
+          frames_due_before(*horizon_, p, run.arrival_seed.value_or(p.run.seed), most_frames);
       run.frames = std::max<std::int64_t>(1, due);
     }
   }

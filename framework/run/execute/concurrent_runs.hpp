@@ -62,7 +62,7 @@ class frame_allowance {
   /// Upper limit. A frame takes 24 bytes, and up to 16 for each column of samples.
   static constexpr std::int64_t most_frames = std::int64_t{1} << 22;
 
-  explicit frame_allowance(std::optional<nanoseconds> horizon) : horizon_(horizon) {}
+  explicit frame_allowance(std::optional<nanoseconds> horizon = {}) : horizon_(horizon) {}
 
   void give(std::size_t configuration, std::vector<concurrent_run>& runs);
 
