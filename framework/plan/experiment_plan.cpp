@@ -424,6 +424,33 @@ void check_sharing(const experiment_spec& spec, const std::vector<experiment_uni
   }
 }
 
+/// Reports members that would end before the horizon.
+void check_horizon(const experiment_spec& spec, const std::vector<experiment_unit>& units,
+                   diagnostics& out) {
+  if (!spec.how.horizon) return;
+  for (const experiment_unit& unit : units) {
+    const named& name = spec.together[unit.index].name;
+    const settings& run = unit.planned.run;
+    if (run.max_time) {
+      out.error(name.place, fmt::format("member {} has a 'max_time', which cannot be combined with "
+                                        "'horizon'; remove one of the two",
+                                        quote(name.text)));
+    }
+    if (!unit.planned.arrivals) continue;
+    const arrival_trace& trace = *unit.planned.arrivals;
+    double last = static_cast<double>(trace.due.back());
+    if (run.rate && trace.mean_gap > 0) {
+      last *= 1e9 * static_cast<double>(run.burst) / (*run.rate * trace.mean_gap);
+    }
+    last += static_cast<double>(run.phase.value_or(0));
+    if (last >= static_cast<double>(*spec.how.horizon)) continue;
+    out.error(name.place, fmt::format("the trace of member {} ends after {:.4g} s, before the "
+                                      "horizon of {:.4g} s; shorten 'horizon' or extend the trace",
+                                      quote(name.text), last / 1e9,
+                                      static_cast<double>(*spec.how.horizon) / 1e9));
+  }
+}
+
 /// Returns true if `priorities: off` would change anything.
 bool priorities_differ(const std::vector<experiment_unit>& units) {
   std::set<priority> used;
@@ -454,6 +481,7 @@ std::vector<experiment_unit> planned_members(const experiment_spec& spec, experi
   for (const experiment_unit& unit : units) all.push_back(&unit);
   attribute_diagnostics(spec, all, out);
   if (!out.has_errors()) check_sharing(spec, units, out);
+  if (!out.has_errors()) check_horizon(spec, units, out);
   std::vector<const plan*> plans;
   for (const experiment_unit& unit : units) plans.push_back(&unit.planned);
   warn_of_polling(plans, planner.target().cpus, spec.name.place, out);

@@ -65,6 +65,12 @@ const std::vector<setting<experiment_settings>>& all_experiment_settings() {
                  {.name = "share",
                   .help = "What the pipelines of 'together' share under one policy: the workers of "
                           "CPU stages, the window of device stages, or both."}),
+      setting_of(&how::horizon,
+                 {.name = "horizon",
+                  .type = parameter_type::duration,
+                  .help = "How long all pipelines of 'together' are measured, from a common start; "
+                          "takes the place of 'frames'.",
+                  .minimum = 1}),
   };
   return table;
 }
@@ -242,6 +248,27 @@ std::vector<chain_spec> read_chains(const node& section, diagnostics& out) {
   return chains;
 }
 
+/// Reports a `horizon` without `together`, and each `frames` of the experiment beside it.
+void check_horizon(const node& root, const experiment_spec& spec, diagnostics& out) {
+  if (spec.together.empty()) {
+    out.error(find_member(root, "horizon")->key.place,
+              "'horizon' needs several pipelines: list them under 'together'; the length of a "
+              "single pipeline's run is 'frames' or 'max_time'");
+    return;
+  }
+  const auto refuse = [&](const std::vector<assignment>& list) {
+    for (const assignment& a : list) {
+      if (a.key.text != "frames" && !a.key.text.ends_with(".frames")) continue;
+      out.error(a.key.place, fmt::format("'{}' has no effect with 'horizon', which sets how long "
+                                         "all pipelines run; remove one of the two",
+                                         a.key.text));
+    }
+  };
+  refuse(spec.run);
+  for (const member_spec& member : spec.together) refuse(member.run);
+  for (const configuration_spec& c : spec.configurations) refuse(c.assignments);
+}
+
 }  // namespace
 
 const std::vector<parameter>& experiment_setting_keys() {
@@ -354,6 +381,7 @@ experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagn
     out.error(find_member(root, "share")->key.place,
               "'share' needs several pipelines: list them under 'together'");
   }
+  if (spec.how.horizon) check_horizon(root, spec, out);
   return spec;
 }
 

@@ -25,6 +25,8 @@ struct experiment_settings {
   std::uint64_t seed = 1;         ///< seed of the random order
   bool repeat_affected = false;   ///< repeat blocks that machine noise has disturbed
   sharing share = sharing::none;  ///< of concurrent pipelines
+  /// How long each trial of concurrent pipelines is measured; if unset, until the foreground ends.
+  std::optional<nanoseconds> horizon;
 };
 
 /// A setting of the `run:` section or a parameter of the pipeline, with its value.

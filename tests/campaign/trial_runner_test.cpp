@@ -184,6 +184,65 @@ TEST_F(local_trials, end_with_those_whose_frames_come_on_a_schedule) {
   EXPECT_EQ(records[0].run.frames, static_cast<std::int64_t>(records[0].frames.size()));
 }
 
+/// Returns a pipeline with a constant rate, in frame/s.
+pipeline_spec at_rate(pipeline_spec spec, double rate) {
+  spec.run.arrival = arrival::constant;
+  spec.run.rate = rate;
+  return spec;
+}
+
+TEST_F(local_trials, cover_the_frames_due_in_the_horizon_whatever_the_rates) {
+  planned_.how.horizon = 100'000'000;
+  add("together", {named("batch"), at_rate(named("fast"), 400), at_rate(named("slow"), 50)});
+  add("fast alone", {at_rate(named("fast"), 400)});
+  add("batch alone", {named("batch")});
+  const auto r = runner(unlimited);
+  const auto together = r->run(0, {}, nullptr);
+  const auto fast = r->run(1, {}, nullptr);
+  const auto batch = r->run(2, {}, nullptr);
+  // Due at 0, 2.5, ..., 97.5 ms and at 0, 20, ..., 80 ms.
+  EXPECT_EQ(frames_due(together[1]), 40U);
+  EXPECT_EQ(frames_due(together[2]), 5U);
+  EXPECT_EQ(frames_due(fast[0]), 40U);
+  for (const auto* record : {&together[0], &together[1], &together[2], &fast[0], &batch[0]}) {
+    EXPECT_FALSE(record->failure) << *record->failure;
+    EXPECT_FALSE(record->interrupted);
+    ASSERT_FALSE(record->frames.empty());
+    EXPECT_LT(record->frames.back().begin - record->frames.front().begin, 100'000'000);
+    EXPECT_EQ(record->run.frames, static_cast<std::int64_t>(frames_due(*record)));
+  }
+}
+
+TEST_F(local_trials, try_a_few_frames_without_waiting_for_the_horizon) {
+  planned_.how.horizon = 3'600'000'000'000;
+  add("together", {named("batch"), at_rate(named("camera"), 400)});
+  add("batch alone", {named("batch")});
+  const auto r = runner(unlimited);
+  EXPECT_THAT(r->run(0, {.frames = 2}, nullptr)[1].frames, SizeIs(2));
+  EXPECT_THAT(r->run(1, {.frames = 2}, nullptr)[0].frames, SizeIs(2));
+}
+
+TEST_F(local_trials, report_frames_that_are_not_complete_at_the_horizon) {
+  planned_.how.horizon = 50'000'000;
+  add("overloaded", {named("batch"), at_rate(named("camera"), 1e6)});
+  const auto records = runner(unlimited)->run(0, {}, nullptr);
+  EXPECT_EQ(frames_due(records[1]), 50'000U);
+  EXPECT_GT(records[1].load.unfinished.size(), 500U);
+  EXPECT_THAT(records[1].warnings,
+              testing::Contains(HasSubstr("due within the horizon were not complete")));
+  EXPECT_THAT(records[0].warnings, testing::Each(testing::Not(HasSubstr("horizon"))));
+}
+
+TEST_F(local_trials, fail_if_no_frame_is_complete_at_the_horizon) {
+  planned_.how.horizon = 20'000'000;
+  auto late = at_rate(named("late"), 100);
+  late.run.phase = 1'000'000'000;
+  add("together", {named("batch"), late});
+  const auto records = runner(unlimited)->run(0, {}, nullptr);
+  EXPECT_FALSE(records[0].failure);
+  EXPECT_EQ(records[1].failure, "the horizon passed before a frame completed");
+}
+
 TEST_F(local_trials, draw_random_arrivals_by_number_and_member_and_alike_in_each_configuration) {
   auto camera = named("camera");
   camera.run.arrival = arrival::poisson;

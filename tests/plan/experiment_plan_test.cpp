@@ -241,6 +241,32 @@ TEST(pipelines_together, report_a_warning_of_several_configurations_once) {
                                                 "more: member 'bulk': window: 2 changes")));
 }
 
+TEST(pipelines_together, must_not_end_before_the_horizon) {
+  const temporary_folder folder;
+  write_members(folder);
+  folder.write("a.csv", "due_ms\n0\n10\n40\n");
+  const auto errors = [&](const std::string& run, const std::string& horizon) {
+    const auto e = plan_text(folder / "exp.yaml",
+                             "experiment: e\ntogether:\n"
+                             "  - {pipeline: camera.yaml}\n"
+                             "  - {name: bulk, pipeline: batch.yaml, run: {" +
+                                 run + "}}\nhorizon: " + horizon + "\n");
+    return messages(e.out, severity::error);
+  };
+  EXPECT_THAT(errors("arrival: trace, arrival_file: a.csv", "40ms"), IsEmpty());
+  EXPECT_THAT(errors("arrival: trace, arrival_file: a.csv", "41ms"),
+              ElementsAre("the trace of member 'bulk' ends after 0.04 s, before the horizon of "
+                          "0.041 s; shorten 'horizon' or extend the trace"));
+  // Three times at 100/s: the last is due after 20 ms, and phase delays it by 5 ms.
+  EXPECT_THAT(errors("arrival: trace, arrival_file: a.csv, rate: 100, phase: 5ms", "25ms"),
+              IsEmpty());
+  EXPECT_THAT(errors("arrival: trace, arrival_file: a.csv, rate: 100, phase: 5ms", "26ms"),
+              ElementsAre(::testing::HasSubstr("ends after 0.025 s")));
+  EXPECT_THAT(errors("max_time: 1s", "2s"),
+              ElementsAre("member 'bulk' has a 'max_time', which cannot be combined with "
+                          "'horizon'; remove one of the two"));
+}
+
 TEST(pipelines_together, need_no_run_without_priorities_where_all_have_the_same) {
   const temporary_folder folder;
   write_members(folder);

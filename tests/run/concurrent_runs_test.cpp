@@ -88,6 +88,17 @@ TEST_P(concurrent_runs, end_with_the_leading_one_and_compute_what_each_does_alon
   EXPECT_EQ(checksums(records[1]), checksums(sessions_[1]->run({.frames = records[1].run.frames})));
 }
 
+TEST_P(concurrent_runs, say_if_one_without_arrivals_ends_before_the_horizon) {
+  make();
+  runs_[0].frames = 2;
+  runs_[1].frames = 200'000;
+  const auto records = run_at_once(runs_, nullptr, sharing::none, 200'000'000);
+  EXPECT_THAT(records[0].frames, SizeIs(2));
+  EXPECT_THAT(records[0].warnings, Contains(HasSubstr("its limit of frames before the horizon")));
+  EXPECT_GT(records[1].frames.size(), 2U);
+  EXPECT_THAT(records[1].warnings, Each(Not(HasSubstr("horizon"))));
+}
+
 TEST_P(concurrent_runs, stop_where_one_fails_and_tell_of_it) {
   tally calls;
   std::atomic<bool> fails = false;

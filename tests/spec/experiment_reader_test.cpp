@@ -13,6 +13,7 @@ namespace {
 
 using names = std::vector<std::string>;
 using indices = std::vector<std::size_t>;
+using ::testing::HasSubstr;
 
 experiment_spec read_good(const std::string& text, const std::string& name = "dir/exp.yaml") {
   experiment_reading r = read_experiment_text(text, name);
@@ -208,6 +209,32 @@ TEST(chains, that_cannot_be_read_are_explained) {
   EXPECT_THAT(chain_errors("{' ': [a.x, b.y]}"), HasSubstr("chain"));
   EXPECT_THAT(chain_errors("{c: [a.x, b.y]}", "pipeline: p.yaml\nvary: {timing: [none]}\n"),
               HasSubstr("'chains' needs several pipelines: list them under 'together'"));
+}
+
+TEST(a_horizon, is_of_several_pipelines_and_takes_the_place_of_their_frames) {
+  const std::string members =
+      "together:\n"
+      "  - {name: a, pipeline: a.yaml}\n"
+      "  - {name: b, pipeline: a.yaml, run: {warmup: 3}}\n"
+      "horizon: 250ms\n";
+  EXPECT_EQ(read_good("experiment: e\n" + members).how.horizon, 250'000'000);
+  const auto error_of = [](const std::string& lines) {
+    return read_experiment_text("experiment: e\n" + lines).said.render();
+  };
+  EXPECT_THAT(error_of("pipeline: p.yaml\nvary: {warmup: [1, 2]}\nhorizon: 1s\n"),
+              HasSubstr("4:1: error: 'horizon' needs several pipelines: list them under "
+                        "'together'"));
+  EXPECT_THAT(error_of("horizon: 0s\n" + members.substr(0, members.find("horizon"))),
+              HasSubstr("horizon"));
+  const std::string conflict = "frames' has no effect with 'horizon'";
+  EXPECT_THAT(error_of(members + "frames: 9\n"), HasSubstr("6:1: error: '" + conflict));
+  EXPECT_THAT(error_of(members + "run: {frames: 9}\n"), HasSubstr("6:7: error: '" + conflict));
+  EXPECT_THAT(error_of(members + "vary: {a.frames: [1, 2]}\n"), HasSubstr("'a." + conflict));
+  EXPECT_THAT(error_of("together:\n"
+                       "  - {name: a, pipeline: a.yaml, run: {frames: 9}}\n"
+                       "  - {name: b, pipeline: a.yaml}\n"
+                       "horizon: 1s\n"),
+              HasSubstr("3:39: error: '" + conflict));
 }
 
 /// Reads a text and renders its diagnostics without an exception or crash. A text without errors

@@ -133,7 +133,7 @@ TEST(experiment_setting_keys, have_the_defaults_of_an_experiment_without_them) {
   const node written = written_defaults(experiment_setting_keys());
   const experiment_settings how = read_experiment_settings(written, out);
   EXPECT_EQ(out.render(), "");
-  EXPECT_EQ(written.members().size(), experiment_setting_keys().size() - 2);
+  EXPECT_EQ(written.members().size(), experiment_setting_keys().size() - 3);
   EXPECT_EQ(how.trials, untouched.trials);
   EXPECT_EQ(how.margin, untouched.margin);
   EXPECT_EQ(how.tail, untouched.tail);

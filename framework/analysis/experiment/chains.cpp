@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "framework/analysis/experiment/counted_trials.hpp"
 #include "framework/analysis/run/passes.hpp"
 #include "framework/base/words.hpp"
 

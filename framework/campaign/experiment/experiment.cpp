@@ -253,14 +253,16 @@ double time_of_run(const settings& run, double frame) {
 /// Estimates the length of a trial as the longest time of its first member and its members on a
 /// schedule.
 nanoseconds time_of_trial(const planned_configuration& configuration,
-                          const std::vector<run_record>& tried) {
+                          const std::vector<run_record>& tried,
+                          const std::optional<nanoseconds>& horizon) {
   double longest = 0;
   for (std::size_t i = 0; i < tried.size(); ++i) {
-    const auto& run = configuration.members[i].run;
+    auto run = configuration.members[i].run;
+    if (horizon) run.frames = 0;
     const double time = time_of_run(run, time_of_frame(tried[i]));
     if (i == 0 || run.arrival != arrival::closed) longest = std::max(longest, time);
   }
-  return static_cast<nanoseconds>(longest);
+  return static_cast<nanoseconds>(longest) + horizon.value_or(0);
 }
 
 }  // namespace
@@ -282,7 +284,7 @@ std::vector<nanoseconds> try_out(const experiment_plan& planned, trial_runner& r
             "interrupted while trying the configurations; nothing was measured");
       }
     }
-    times.push_back(time_of_trial(configuration, tried));
+    times.push_back(time_of_trial(configuration, tried, planned.how.horizon));
     if (on_progress) on_progress(i + 1);
   }
   return times;

@@ -75,7 +75,9 @@ class session_pool {
 class local_trial_runner final : public trial_runner {
  public:
   local_trial_runner(const experiment_plan& planned, device_source devices, std::uint64_t budget)
-      : planned_(planned), pool_(planned, std::move(devices), budget) {}
+      : planned_(planned),
+        pool_(planned, std::move(devices), budget),
+        allowance_(planned.how.horizon) {}
 
   std::vector<run_record> run(std::size_t configuration, const trial_request& request,
                               const stop_request* stop) override {
@@ -99,7 +101,8 @@ class local_trial_runner final : public trial_runner {
                                       const stop_request* stop) {
     auto runs = ready(configuration, request.number, stop);
     std::vector<run_record> records;
-    if (runs.size() == 1) {
+    const auto horizon = request.frames ? std::nullopt : planned_.how.horizon;
+    if (runs.size() == 1 && !horizon) {
       run_options options;
       options.frames = request.frames;
       options.warmup = request.warmup;
@@ -113,7 +116,7 @@ class local_trial_runner final : public trial_runner {
       if (run.foreground && request.frames) run.frames = request.frames;
       run.warmup = request.warmup;
     }
-    records = run_at_once(runs, stop, planned_.how.share);
+    records = run_at_once(runs, stop, planned_.how.share, horizon);
     allowance_.learn(configuration, runs, records);
     return records;
   }

@@ -47,7 +47,8 @@ using device_source = std::function<device&(const plan&)>;
 ///
 /// Members of a configuration run concurrently. Members with an arrival other than `closed`, or
 /// else the first member, are the foreground. The trial ends when the foreground ends; the `frames`
-/// of other members do not matter.
+/// of other members do not matter. With a horizon, all members run until it has passed, also in a
+/// configuration of one member, unless the request sets the frames.
 /// @pre `planned` outlives the runner
 std::unique_ptr<trial_runner> make_trial_runner(const experiment_plan& planned,
                                                 device_source devices, std::uint64_t memory_budget);

@@ -256,9 +256,11 @@ std::vector<std::string> heading_of(const experiment_record& record) {
     lines.push_back(way_of(first, varied));
   } else {
     const auto share = record.how.share;
-    lines.push_back(
-        joined({device_of(first.front()->device),
-                share == sharing::none ? "" : fmt::format("share={}", to_word(share))}));
+    const auto horizon = record.how.horizon;
+    lines.push_back(joined(
+        {device_of(first.front()->device),
+         share == sharing::none ? "" : fmt::format("share={}", to_word(share)),
+         horizon ? "horizon=" + to_text({static_cast<double>(*horizon), unit::duration}) : ""}));
     for (const auto& [name, runs] : members) {
       const auto& pipeline = runs.front()->pipeline;
       lines.push_back(fmt::format(

@@ -36,6 +36,7 @@ void fields(Archive& a, part_of_record<experiment_settings> auto& of) {
   a.value("seed", of.seed);
   a.value("repeat_affected", of.repeat_affected);
   a.value("share", of.share);
+  a.value("horizon_ns", of.horizon, any_time);
 }
 
 template <class Archive>

@@ -17,6 +17,7 @@
 #include "framework/base/clock.hpp"
 #include "framework/base/thread_number.hpp"
 #include "framework/plan/plan.hpp"
+#include "framework/run/execute/frame_schedule.hpp"
 #include "framework/run/execute/machine_watch.hpp"
 #include "framework/run/execute/real_host.hpp"
 #include "framework/run/execute/run_policy.hpp"
@@ -61,17 +62,18 @@ bool failed(const run_record& record) {
 }
 
 enum class stop_reason {
-  foreground,  ///< all foreground runs have completed their frames
+  foreground,  ///< all foreground runs have completed their frames, or the horizon has passed
   failure,     ///< a run failed
   caller,      ///< the caller's stop request was raised
 };
 
 /// Synchronizes concurrent runs, each on a separate thread. The runs begin together and stop when
-/// all foreground runs have ended, a run fails, or the caller requests it.
+/// all foreground runs have ended, the horizon has passed, a run fails, or the caller requests it.
 class start_barrier {
  public:
-  explicit start_barrier(const std::vector<concurrent_run>& runs)
+  start_barrier(const std::vector<concurrent_run>& runs, std::optional<nanoseconds> horizon)
       : runs_(runs),
+        horizon_(horizon),
         stops_(std::make_unique<stop_request[]>(runs.size())),
         phases_(runs.size(), phase::preparing) {}
 
@@ -130,9 +132,14 @@ class start_barrier {
     phases_[run] = to;
     bool running = false;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      running |= runs_[i].foreground && phases_[i] < phase::ended;
+      running |= (horizon_ || runs_[i].foreground) && phases_[i] < phase::ended;
     }
     if (!running) halt(stop_reason::foreground);
+    // All others wait in `begin`, so none polls its request.
+    if (to == phase::ready && horizon_ && !reason_ && all_at_least(to)) {
+      const nanoseconds end = now() + *horizon_;
+      for (std::size_t i = 0; i < runs_.size(); ++i) stops_[i].raise_at(end);
+    }
     changed_.notify_all();
   }
 
@@ -144,6 +151,7 @@ class start_barrier {
   }
 
   const std::vector<concurrent_run>& runs_;
+  std::optional<nanoseconds> horizon_;
   std::unique_ptr<stop_request[]> stops_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -153,11 +161,13 @@ class start_barrier {
 
 class concurrent_group {
  public:
-  concurrent_group(const std::vector<concurrent_run>& runs, const stop_request* stop, sharing share)
+  concurrent_group(const std::vector<concurrent_run>& runs, const stop_request* stop, sharing share,
+                   std::optional<nanoseconds> horizon)
       : runs_(runs),
         stop_(stop),
         one_policy_(share != sharing::none),
-        barrier_(runs),
+        horizon_(horizon),
+        barrier_(runs, horizon),
         scheduled_(runs.size()),
         records_(runs.size()),
         thrown_(runs.size()) {
@@ -184,10 +194,11 @@ class concurrent_group {
     for (const auto& problem : thrown_) {
       if (problem) std::rethrow_exception(problem);
     }
+    if (horizon_ && why == stop_reason::foreground) check_horizon();
     mark_stopped_runs(why);
     settle_clocks();
     warn_about_sync();
-    if (why == stop_reason::foreground) warn_about_lone_frames();
+    if (!horizon_ && why == stop_reason::foreground) warn_about_lone_frames();
     return std::move(records_);
   }
 
@@ -219,6 +230,25 @@ class concurrent_group {
     if (!barrier_.meet(run)) return nullptr;
     std::call_once(policy_made_, [&] { policy_.emplace(p.policy, p.run.seed, scheduled_); });
     return &policy_->of(run);
+  }
+
+  void check_horizon() {
+    for (run_record& record : records_) {
+      const settings& run = record.run;
+      const std::size_t left = record.load.unfinished.size();
+      if (record.frames.size() + record.load.dropped.size() == 0 && !record.failure) {
+        record.failure = "the horizon passed before a frame completed";
+      } else if (run.arrival == arrival::closed && !record.interrupted) {
+        record.warnings.push_back(
+            "reached its limit of frames before the horizon, so the concurrent pipelines ran "
+            "without this one at the end");
+      } else if (left > static_cast<std::size_t>(run.in_flight * run.batch_frames) &&
+                 left * 100 > frames_due(record)) {
+        record.warnings.push_back(
+            "more than 1 % of the frames due within the horizon were not complete at its end; "
+            "times leave them out");
+      }
+    }
   }
 
   /// Clears `interrupted` of runs that stopped because other runs ended or failed.
@@ -279,6 +309,7 @@ class concurrent_group {
   const std::vector<concurrent_run>& runs_;
   const stop_request* stop_;
   bool one_policy_;
+  std::optional<nanoseconds> horizon_;
   start_barrier barrier_;
   std::vector<scheduled_pipeline> scheduled_;  ///< by run; written by the run's thread
   std::once_flag policy_made_;
@@ -292,8 +323,9 @@ class concurrent_group {
 }  // namespace
 
 std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
-                                    const stop_request* stop, sharing share) {
-  return concurrent_group(runs, stop, share).run();
+                                    const stop_request* stop, sharing share,
+                                    std::optional<nanoseconds> horizon) {
+  return concurrent_group(runs, stop, share, horizon).run();
 }
 
 pipeline_sharing::pipeline_sharing(sharing share, const std::vector<plan>& plans,
@@ -330,19 +362,29 @@ std::optional<double> rough_period(const run_record& record) {
 }  // namespace
 
 void frame_allowance::give(std::size_t configuration, std::vector<concurrent_run>& runs) {
-  constexpr std::int64_t at_first = 4096;
+  constexpr nanoseconds short_frame = 100'000;
+  const std::int64_t at_first =
+      std::clamp<std::int64_t>(horizon_.value_or(0) / short_frame, 4096, most_frames);
   auto& enough = enough_[configuration];
   enough.resize(runs.size(), at_first);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (!runs[i].foreground) runs[i].frames = enough[i];
+    concurrent_run& run = runs[i];
+    const plan& p = run.session->planned();
+    if (p.run.arrival == arrival::closed ? horizon_ || !run.foreground : !run.foreground) {
+      run.frames = enough[i];
+    } else if (horizon_) {
+      const auto due =
+          frames_due_before(*horizon_, p, run.arrival_seed.value_or(p.run.seed), most_frames);
+      run.frames = std::max<std::int64_t>(1, due);
+    }
   }
 }
 
 void frame_allowance::learn(std::size_t configuration, const std::vector<concurrent_run>& runs,
                             const std::vector<run_record>& records) {
-  double length = 0;  // length of a trial, in ns
+  auto length = static_cast<double>(horizon_.value_or(0));  // length of a trial, in ns
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (!runs[i].foreground) continue;
+    if (horizon_ || !runs[i].foreground) continue;
     const auto frames = static_cast<double>(runs[i].session->planned().run.frames);
     length = std::max(length, frames * rough_period(records[i]).value_or(0));
   }

@@ -164,6 +164,14 @@ load_record frame_schedule::end(nanoseconds epoch, nanoseconds ended, std::int64
   return std::move(load_);
 }
 
+namespace {
+
+arrival_source arrivals_of(const plan& p, const settings& run, std::uint64_t seed) {
+  return arrival_times(run, mix_seed(seed, seed_from(p.pipeline)), p.arrivals.get());
+}
+
+}  // namespace
+
 nanoseconds give_up_time(const settings& run) noexcept {
   return run.late == late_rule::finish || !run.deadline ? INT64_MAX : *run.deadline;
 }
@@ -171,10 +179,19 @@ nanoseconds give_up_time(const settings& run) noexcept {
 std::unique_ptr<frame_schedule> make_frame_schedule(const plan& p, const settings& run,
                                                     std::uint64_t seed) {
   if (run.arrival == arrival::closed) return nullptr;
-  const auto mixed = mix_seed(seed, seed_from(p.pipeline));
   return std::make_unique<frame_schedule>(
-      arrival_times(run, mixed, p.arrivals.get()), run.queue, run.when_full,
+      arrivals_of(p, run, seed), run.queue, run.when_full,
       frame_batching{run.batch_frames, run.batch_wait.value_or(0)}, give_up_time(run));
+}
+
+std::int64_t frames_due_before(nanoseconds horizon, const plan& p, std::uint64_t seed,
+                               std::int64_t most) {
+  settings run = p.run;
+  run.frames = most;
+  const auto arrivals = arrivals_of(p, run, seed);
+  std::int64_t frames = 0;
+  for (auto next = arrivals(); next && next->due < horizon; next = arrivals()) ++frames;
+  return frames;
 }
 
 due_wait::due_wait(wait_mode how) noexcept : how_(how) {

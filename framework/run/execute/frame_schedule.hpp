@@ -123,6 +123,11 @@ nanoseconds give_up_time(const settings& run) noexcept;
 std::unique_ptr<frame_schedule> make_frame_schedule(const plan& p, const settings& run,
                                                     std::uint64_t seed);
 
+/// Returns how many frames of the plan's load are due before `horizon`, at most `most`.
+/// @pre The plan's arrival is not `closed`.
+std::int64_t frames_due_before(nanoseconds horizon, const plan& p, std::uint64_t seed,
+                               std::int64_t most);
+
 /// Longest intervals at which a waiting thread checks for a stop request and for completed device
 /// work.
 inline constexpr nanoseconds stop_poll_interval = 50'000'000;

@@ -23,6 +23,7 @@ experiment_record sample_experiment() {
   record.description = "What waiting costs.";
   record.how.trials = 2;
   record.how.time_limit = 90'000'000'000;
+  record.how.horizon = 2'000'000'000;
   record.files = {{"sync_vs_event.yaml", "0000000000000001"}, {"device", "host"}};
   record.configurations = {
       {"timing=event in_flight=2", {{"timing", "event"}, {"in_flight", "2"}}, {"two_models"}},
