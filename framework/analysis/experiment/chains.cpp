@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 
+#include "framework/analysis/experiment/counted_trials.hpp"
 #include "framework/analysis/run/passes.hpp"
 #include "framework/base/words.hpp"
 

@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "framework/analysis/experiment/counted_trials.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/analysis/stats/percentile_interval.hpp"
 #include "framework/record/experiment_record.hpp"
 
 namespace graphline {
+
+class counted_trials;
 
 /// The times of a chain in one trial. Samples are the due times of the frames of its first stage.
 struct chain_times {
