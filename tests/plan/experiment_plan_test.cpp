@@ -315,8 +315,8 @@ TEST(chains, of_unknown_stages_or_against_the_edges_are_refused_with_their_place
   for (const char* vary : {"", "vary: {in_flight: [1, 2]}\n"}) {
     const auto unknown = with_chains("chains: {one: [cam.a, cam.b.q]}\n" + std::string(vary));
     EXPECT_THAT(messages(unknown.out, severity::error),
-                ElementsAre(::testing::StartsWith(
-                    "'cam.b.q' is not a stage MEMBER.STAGE of 'together'; did you mean 'cam.b")));
+                ElementsAre("'cam.b.q' is not a stage MEMBER.STAGE of 'together' (did you mean "
+                            "'cam.b.a'?)"));
     EXPECT_EQ(unknown.out.all().front().place.line, 5U);
     const auto against =
         with_chains("chains: {one: [cam.b, cam.b.b, cam.b.a]}\n" + std::string(vary));

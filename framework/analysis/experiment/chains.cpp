@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 
 #include "framework/analysis/experiment/counted_trials.hpp"
 #include "framework/analysis/run/passes.hpp"

@@ -29,6 +29,7 @@ experiment_record sample_experiment() {
       {"timing=event in_flight=2", {{"timing", "event"}, {"in_flight", "2"}}, {"two_models"}},
       {"timing=sync in_flight=2", {{"timing", "sync"}, {"in_flight", "2"}}, {"two_models"}}};
   record.pairs = {{{1, 0}, {0, 0}}};
+  record.chains = {{"brake", {{"two_models", "backbone"}, {"two_models", "head"}}, 5, {}}};
   for (std::size_t i = 0; i < 4; ++i) {
     const auto method = i % 2 == 0 ? timing_method::event : timing_method::sync;
     const auto begun = static_cast<nanoseconds>(i) * 200'000'000;
@@ -82,6 +83,8 @@ TEST(saved_experiment, that_is_damaged_is_refused_with_the_reason) {
               HasSubstr("record.trials[1].members has 0 entries, where the configuration has 1"));
   EXPECT_THAT(trouble([](json& saved) { saved["pairs"][0]["what"]["member"] = 1; }),
               HasSubstr("pairs of pipelines that the experiment has"));
+  EXPECT_EQ(trouble([](json& saved) { saved["chains"][0].erase("age_ns"); }),
+            "record.chains[0] lacks 'age_ns'");
   EXPECT_EQ(trouble([](json& saved) { saved["configurations"][0]["assignments"] = 1; }),
             "record.configurations[0].assignments is 1, where a list is expected");
   EXPECT_EQ(trouble([](json& saved) { saved["settings"]["tail"] = 1; }),
