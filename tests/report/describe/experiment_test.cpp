@@ -226,7 +226,7 @@ TEST(describe_experiment, says_what_pipelines_share_and_names_the_common_policy)
   EXPECT_THAT(text, HasSubstr("(1 compute thread); share=cpu\n"));
   EXPECT_THAT(text, HasSubstr("policy=deadline"));
   record.how.horizon = 250'000'000;
-  EXPECT_THAT(text_of(record, figures_of(record)), HasSubstr("share=cpu, horizon=250 ms\n"));
+  EXPECT_THAT(text_of(record, figures_of(record)), HasSubstr("share=cpu; horizon=250 ms\n"));
 }
 
 TEST(describe_experiment, has_streams_and_realtime_in_its_heading_if_all_runs_share_them) {
