@@ -31,6 +31,9 @@ struct ready_cause {
 /// plan's edge. With several slots, the stage must also have returned in the previous frame, so
 /// that it never overlaps itself.
 ///
+/// A frame ends with its last stage, but not before the host has seen the completion of all device
+/// stages that count in a window. Otherwise, the slot's next frame could begin before that.
+///
 /// Any thread may pass in an event. What happened before the event is visible to the thread that
 /// receives the stage.
 class frame_progress {
@@ -53,6 +56,13 @@ class frame_progress {
             wait.how == satisfied_by::completion ? earlier.at_completion : earlier.at_return;
         list.push_back(static_cast<std::uint32_t>(s));
       }
+    }
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      rule& of = stages_[s];
+      const bool only_window_waits = p.stages[s].host_waits && of.at_completion.empty();
+      if (of.ends_at != end::never || !only_window_waits) continue;
+      of.ends_at = end::at_completion;
+      ++ends_;
     }
     missing_ = std::make_unique<count[]>(slots_ * stages_.size());
     ends_left_ = std::make_unique<count[]>(slots_);
