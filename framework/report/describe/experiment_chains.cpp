@@ -64,7 +64,7 @@ void add_chains(document& to, const experiment_view& of) {
   columns.push_back({{"unused", "unused", count, 0, "samples that no output used"},
                      [](c x) { return cell(x.unused, count); }});
   columns.push_back({data_column("why_unknown"), [](c x) { return unless_empty(x.why_unknown); }});
-  table made{"chains", "chains", "chain"};
+  table made{"chains", "Cause-effect chains", "chain"};
   made.titled = true;
   to.parts.push_back(table_of(std::move(made), columns, of.summary.chains));
   for (const chain_summary& each : of.summary.chains) {

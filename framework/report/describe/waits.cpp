@@ -168,16 +168,15 @@ void add_waits(document& to, const run_record& record, const run_summary& summar
   columns.push_back({{"behind_mean", "mean", duration},
                      [most](waits x) { return cell(x.of.mean(*most(x)), duration); }});
   add_table(to, {"waits", "Waits of ready stages", "stage"}, names, columns, all);
-  add_order(to, "Waits behind stages of lower priority or a later deadline", names, all);
+  add_order(to, "Blocking and priority inversions", names, all);
 }
 
 void add_waits(document& to, const experiment_view& of) {
-  add_table(to, {"stage_deadlines", "deadlines of stages", "configuration"},
+  add_table(to, {"stage_deadlines", "Stage deadlines", "configuration"},
             names_of<stage_deadline>(of), deadline_columns(),
             entries_of(of, &member_summary::stage_deadlines));
   const auto all = entries_of(of, &member_summary::waits);
-  add_order(to, "waits behind stages of lower priority or a later deadline",
-            names_of<contention>(of), all);
+  add_order(to, "Blocking and priority inversions", names_of<contention>(of), all);
   if (of.record.how.share == sharing::none) return;
   auto columns = wait_columns(all);
   std::vector<std::string> pipelines;
@@ -188,7 +187,7 @@ void add_waits(document& to, const experiment_view& of) {
       std::ranges::move(holder_columns(of, name), std::back_inserter(columns));
     }
   }
-  table made{"waits", "waits of ready stages, by the pipeline that ran meanwhile", "configuration"};
+  table made{"waits", "Waits of ready stages, by the pipeline that ran meanwhile", "configuration"};
   made.blanks = true;
   add_table(to, std::move(made), names_of<contention>(of), columns, all);
 }

@@ -137,7 +137,7 @@ TEST(describe_rows, draws_a_mark_where_a_stage_did_not_run) {
   const auto marks_of = [&](std::size_t frame) {
     std::vector<std::string> marks;
     const auto& row = data["frames"][frame];
-    for (std::size_t at = 6; at < 6 + 6 * row[5].get<std::size_t>(); at += 6) {
+    for (std::size_t at = 6; at < 6 + 7 * row[5].get<std::size_t>(); at += 7) {
       const auto& kind = data["kinds"][row[at].get<std::size_t>()];
       if (kind["category"] != "skipped") continue;
       EXPECT_EQ(data["lanes"][row[at + 1].get<std::size_t>()]["name"], "main");
