@@ -339,7 +339,17 @@ std::string experiment_schema() {
     "list_of_configurations": {
       "type": "array", "minItems": 1, "items": {"$ref": "#/definitions/configuration"}},
     "list_of_members": {
-      "type": "array", "minItems": 2, "items": {"$ref": "#/definitions/member"}}})"));
+      "type": "array", "minItems": 2, "items": {"$ref": "#/definitions/member"}},
+    "stages_of_a_chain": {
+      "type": "array", "minItems": 2, "items": {"$ref": "#/definitions/text"}},
+    "mapping_of_chains": {
+      "type": ["object", "null"], "propertyNames": {"$ref": "#/definitions/label"},
+      "additionalProperties": {"anyOf": [
+        {"$ref": "#/definitions/stages_of_a_chain"},
+        {"type": "object", "additionalProperties": false, "required": ["stages"], "properties": {
+          "stages": {"$ref": "#/definitions/stages_of_a_chain"},
+          "age": {"$ref": "#/definitions/duration"},
+          "reaction": {"$ref": "#/definitions/duration"}}}]}}})"));
   return schema.dump(1) + '\n';
 }
 

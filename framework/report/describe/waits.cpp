@@ -107,13 +107,14 @@ entry_columns<contention> order_columns() {
   return {
       add({"order", "order", {}, 2, "that ranks stages"},
           [](b x) { return cell(x.by_deadline ? "deadline" : "priority"); }),
-      add({"blocked", "blocked", none, 0, "waits behind a stage of lower rank already started"},
+      add({"blocked", "blocked", none, 0,
+           "waits for a stage of lower rank that had started before"},
           [](b x) { return cell(x.blocked); }),
       add({"longest_blocked", "longest", duration},
           [](b x) { return cell(x.longest_blocked, duration); }),
       add({"bound", "bound", duration, 0,
-           "of waits behind lower ranks without inversions: the longest operation of lower "
-           "rank that was measured, on a device times window"},
+           "limit of waits without inversions: the longest measured operation of lower rank; on a "
+           "device, times window"},
           [](b x) { return cell(x.bound, duration); }),
       add({"inversions", "inversions", none, 0, "waits during which a stage of lower rank started"},
           [](b x) { return cell(x.inversions); }),
