@@ -119,8 +119,10 @@ class drawn_pipelines {
     run.rate = 5'000;
   }
 
-  /// Each stage begins when those before it have ended.
+  /// Each stage begins when those before it have ended, and runs within its frame.
   static void expect_order(const run_record& record, const plan& p, const std::string& where) {
+    const testing::ScopedTrace trace(__FILE__, __LINE__, where);
+    expect_stages_within_frames(record);
     const auto column = [&](std::size_t stage) -> const auto& {
       const stage_record& of = record.stages[stage];
       return of.on == side::cpu ? of.cpu : of.device;

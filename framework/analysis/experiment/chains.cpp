@@ -13,7 +13,7 @@
 namespace graphline {
 namespace {
 
-/// A stage of a chain, with its executions by pass and the sample that each of them uses.
+/// One stage of a chain: when it ran in each pass, and which sample it used there.
 struct chain_link {
   const run_record* run = nullptr;
   const stage_record* stage = nullptr;
@@ -40,17 +40,21 @@ const std::vector<stamp_pair>& stamps_of(const stage_record& stage) {
   return stage.device.empty() ? stage.synced : stage.device;
 }
 
-/// Returns the links of a chain, or why it has no times in `why`.
+/// Returns the links of a chain. If it has no times, sets `why` to the reason.
 std::vector<chain_link> links_of(const chain_record& chain, const std::vector<std::string>& members,
                                  const std::vector<run_record>& runs, std::string& why) {
   std::vector<chain_link> links;
   for (const auto& [member, name] : chain.stages) {
     const auto m = static_cast<std::size_t>(std::ranges::find(members, member) - members.begin());
-    if (m >= runs.size()) continue;
+    const auto none = fmt::format("no frame ran {}.{}", member, name);
+    if (m >= runs.size()) {
+      why = none;
+      continue;
+    }
     const run_record& run = runs[m];
     const auto stage = std::ranges::find(run.stages, name, &stage_record::name);
     if (stage == run.stages.end() || run.frames.empty()) {
-      why = fmt::format("no frame ran {}.{}", member, name);
+      why = none;
     } else if (!run.epoch) {
       why = "its pipelines have no common clock";
     } else if (const auto& stamps = stamps_of(*stage); stamps.empty()) {

@@ -24,15 +24,15 @@ struct chain_times {
   std::string why_unknown;  ///< empty if the times are known
 };
 
-/// Computes the times of a chain. A stage reads the result of the one before it that was completed
-/// last when it begins: in another pipeline the newest one, in its own that of its frame. Leaves
-/// out samples from before all pipelines of the chain began, outputs after the first of them ended,
-/// and the last sample, whose outputs may go on after the end.
-/// @param members Names of the pipelines, in the order of `runs`
+/// Computes the times of a chain. When a stage begins, it reads the newest complete result of the
+/// previous stage or, in the same pipeline, the result for its own frame. Leaves out samples from
+/// before all pipelines of the chain began, outputs after the first of them ended, and the last
+/// sample, whose outputs may go on after the end.
+/// @param members Pipeline names in the order of `runs`
 chain_times chain_times_of(const chain_record& chain, const std::vector<std::string>& members,
                            const std::vector<run_record>& runs);
 
-/// Times of a chain, or of its reactions, over all trials of a configuration.
+/// Data ages or reaction times over all trials of a configuration.
 struct chain_figures {
   std::optional<distribution> times;
   std::vector<percentile_interval> intervals;
@@ -49,7 +49,7 @@ struct chain_summary {
   std::string why_unknown;  ///< of the first trial without times
 };
 
-/// Summarizes the chains in each configuration that runs all pipelines of theirs.
+/// Summarizes each chain in each configuration that runs all of its pipelines.
 std::vector<chain_summary> chains_of(const experiment_record& record, const counted_trials& trials);
 
 }  // namespace graphline

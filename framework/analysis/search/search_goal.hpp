@@ -35,7 +35,7 @@ unit unit_of(search_metric metric);
 /// Returns "p99 <= 20.0 ms".
 std::string to_text(const search_limit& limit);
 
-/// What trials of one candidate yield for a search. Dropped frames have endless latencies.
+/// What trials of one candidate yield for a search. Dropped frames have infinite latency.
 class search_samples {
  public:
   void add(const run_record& run);

@@ -128,13 +128,15 @@ stage_factor factor_of(const run_record& source, std::size_t index, const device
   const double work = measured - start;
   const double other_work = std::max(0.0, work - before);
   const double cores = core_factor(stage, index, from, on);
-  const double same_efficiency = work * after / before;
-  const double apart = std::min(work, before) * after / before + other_work * cores;
-  const double together = other_work > 0 ? std::max(after, work * cores) : same_efficiency;
+  // Changes of the time: exactly 0 on the same device.
+  const double slower = after / before - 1;
+  const double same_efficiency = work * slower;
+  const double apart = std::min(work, before) * slower + other_work * (cores - 1);
+  const double together = other_work > 0 ? std::max(after, work * cores) - work : same_efficiency;
   const auto [low, high] = std::minmax({same_efficiency, apart, together});
-  made.low = (start + low) / measured;
-  made.best = (start + apart + other_work / work / 2 * (together - apart)) / measured;
-  made.high = (start + high) / measured;
+  made.low = 1 + low / measured;
+  made.best = 1 + (apart + other_work / work / 2 * (together - apart)) / measured;
+  made.high = 1 + high / measured;
   return made;
 }
 
