@@ -362,7 +362,7 @@ std::optional<double> rough_period(const run_record& record) {
 }  // namespace
 
 void frame_allowance::give(std::size_t configuration, std::vector<concurrent_run>& runs) {
-  constexpr nanoseconds short_frame = 10'000;
+  constexpr nanoseconds short_frame = 1'000;
   const std::int64_t at_first =
       std::clamp<std::int64_t>(horizon_.value_or(0) / short_frame, 4096, most_frames);
   auto& enough = enough_[configuration];
