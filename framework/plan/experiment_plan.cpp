@@ -564,6 +564,7 @@ void plan_together(const experiment_spec& spec, experiment_files& files, unit_pl
     unit.without_priorities = true;
     unit.found = {};  // already reported
     planner.plan(unit);
+    for (planned_stage& stage : unit.planned.stages) stage.level = 0;
   }
   result.configurations.push_back(all_together(spec, "together without priorities", units));
   for (std::size_t m = 0; m < members; ++m) {

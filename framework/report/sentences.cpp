@@ -125,7 +125,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"output_not_finite", "output {subject} holds NaN or infinity"},
     {"not_finite", "'{tensor}' holds NaN or infinity in {configurations}"},
     {"priorities_took_effect",
-     "priorities took effect, {configurations} is {verdict}: {@with_priorities}"},
+     "priorities took effect, {configurations} {effect}: {@with_priorities}"},
     {"priorities_changed_nothing",
      "priorities changed nothing for {configurations}: {@with_priorities}"},
     {"priorities_inconclusive",
@@ -134,17 +134,17 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "{percentile} {with} with them, {without} without ({change}, 95 % interval {low} to {high})"},
     {"setting_took_effect", "{setting} took effect: {cases}"},
     {"effect_against",
-     "{configurations} is {verdict} ({percentile} {with}, with {reference} {without}: {change}, 95 "
-     "% "
+     "{configurations} {effect} ({percentile} {with}, with {reference} {without}: {change}, 95 % "
      "interval {low} to {high})"},
-    {"policy_decided", "policy {policy} started another stage than oldest_frame {@decided}"},
-    {"policies_decided", "policies started another stage than oldest_frame: {cases}"},
+    {"policy_decided", "policy {policy} chose a different stage than oldest_frame {@decided}"},
+    {"policies_decided", "policies chose a different stage than oldest_frame: {cases}"},
     {"decided_in", "{configurations} {@decided}"},
     {"decided", "in {decided} of {starts start} (most often {first} before {second}: {times})"},
     {"policy_never_decided",
-     "policy {policy} never decided: oldest_frame would have started the same stages"},
+     "policy {policy} had no effect on the order: oldest_frame would have started the same stages"},
     {"policies_never_decided",
-     "policies never decided, oldest_frame would have started the same stages: {cases}"},
+     "policies had no effect on the order, oldest_frame would have started the same stages: "
+     "{cases}"},
     {"never_decided_in", "{configurations}"},
     {"priority_inversions", "priority inversions: [{cases}][{subjects} {@inverted}]"},
     {"inversions_of", "{configurations} {@inverted}"},
@@ -173,6 +173,11 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"capacity",
      "{percentile} stays within {bound} up to {rate}[ (95 % interval {low} to {high})], from "
      "{runs run} together, {frames frame}"},
+    {"capacity_of_set",
+     "{percentile} of each pipeline stays within {bound} up to {rate} the rates of the file[ (95 % "
+     "interval {low} to {high})], from {runs run} together, {frames frame}[; above that, {first} "
+     "is "
+     "late first]"},
     {"capacity_interrupted", "INTERRUPTED: the highest rate may lie elsewhere"},
     {"interval_of_few_runs", "too few runs were made for this interval to be relied on"},
     {"interval_too_wide",

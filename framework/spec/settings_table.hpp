@@ -45,8 +45,8 @@ void each_setting(Take take) {
         "How stages are measured; 'layers' adds device time per layer."});
   take(&settings::wait,
        {"wait", "How the host waits for the device",
-        "How the host waits for the device: polling, polling and yielding the core, or asleep "
-        "until woken."});
+        "How the host waits for the device and for due times: polling, polling and yielding the "
+        "core, or asleep until woken."});
   take(&settings::priorities, {"priorities", "Whether streams have priorities",
                                "Whether streams have the priorities of their stages."});
   take(&settings::streams,

@@ -33,7 +33,7 @@ capacity_run run_at(double rate, std::size_t probe = 0, std::int64_t frames = 24
   capacity_run run;
   run.probe = probe;
   run.rate = rate;
-  run.record = one_millisecond.run(rate, frames, 1);
+  run.members = {one_millisecond.run(rate, frames, 1)};
   return run;
 }
 
@@ -67,22 +67,23 @@ capacity_record three_at_each(const std::vector<double>& rates) {
 TEST(capacity, run_below_the_throughput_holds) {
   const auto run = summary_of(run_at(900));
   EXPECT_TRUE(run.held);
-  EXPECT_EQ(run.times.size(), 216U);  // without the first tenth
-  EXPECT_EQ(run.late, 0);
-  EXPECT_FALSE(run.growing);
+  EXPECT_EQ(run.members[0].times.size(), 216U);  // without the first tenth
+  EXPECT_EQ(run.members[0].late, 0);
+  EXPECT_FALSE(run.members[0].growing);
   EXPECT_NEAR(run.own_times.at(1).mean(), 1e6, 1);
 }
 
 TEST(capacity, run_above_the_throughput_fails) {
   const auto run = summary_of(run_at(1200));
   EXPECT_FALSE(run.held);
-  EXPECT_TRUE(run.growing);
+  EXPECT_TRUE(run.members[0].growing);
   EXPECT_NEAR(run.own_times.at(1).mean(), 1e6, 1);  // without the queue
 }
 
 TEST(capacity, is_below_a_rate_at_which_half_of_the_runs_fail) {
   auto failed = pooled_at(900, 1);
-  for (int i = 0; i < 200; ++i) failed.record.load.dropped.push_back(1'000'000 * (500 + i));
+  for (int i = 0; i < 200; ++i)
+    failed.members.front().load.dropped.push_back(1'000'000 * (500 + i));
   ASSERT_FALSE(summary_of(failed).held);
   const auto estimate =
       summarize(record_of({pooled_at(800), pooled_at(900, 1), failed, pooled_at(1100, 2)}))
@@ -94,8 +95,8 @@ TEST(capacity, is_below_a_rate_at_which_half_of_the_runs_fail) {
 TEST(capacity, run_whose_queue_grows_fails_before_a_frame_is_late) {
   // The rate is 1 % too high: the last of 240 frames waits 2.4 ms, well within the bound.
   const auto run = summary_of(run_at(1010));
-  EXPECT_EQ(run.late, 0);
-  EXPECT_TRUE(run.growing);
+  EXPECT_EQ(run.members[0].late, 0);
+  EXPECT_TRUE(run.members[0].growing);
   EXPECT_FALSE(run.held);
 }
 
@@ -107,24 +108,24 @@ TEST(capacity, run_whose_batches_come_too_fast_fails_before_a_frame_is_late) {
   queue.more = 1e6 / 7;
   capacity_run run;
   run.rate = 1.004 * 4000;
-  run.record = queue.run(run.rate, 960, 1);
+  run.members = {queue.run(run.rate, 960, 1)};
   const auto summary = summary_of(run);
-  EXPECT_EQ(summary.late, 0);
-  EXPECT_TRUE(summary.growing);
+  EXPECT_EQ(summary.members[0].late, 0);
+  EXPECT_TRUE(summary.members[0].growing);
   run.rate = 0.996 * 4000;
-  run.record = queue.run(run.rate, 960, 1);
+  run.members = {queue.run(run.rate, 960, 1)};
   EXPECT_TRUE(summary_of(run).held);
 }
 
 TEST(capacity, counts_dropped_and_overdue_frames_as_late) {
   auto run = run_at(900);
   for (nanoseconds at = 100'000'000; at < 108'000'000; at += 1'000'000) {
-    run.record.load.dropped.push_back(at);
+    run.members.front().load.dropped.push_back(at);
   }
   run.overdue = 30;
   const auto summary = summary_of(run);
-  EXPECT_EQ(summary.times.size(), 216U + 8 + 30);
-  EXPECT_DOUBLE_EQ(summary.late, 38.0 / (216 + 8 + 30));
+  EXPECT_EQ(summary.members[0].times.size(), 216U + 8 + 30);
+  EXPECT_DOUBLE_EQ(summary.members[0].late, 38.0 / (216 + 8 + 30));
   EXPECT_FALSE(summary.held);
   const auto probe = summarize(record_of({run})).probes.front();
   EXPECT_EQ(probe.dropped, 8U);
@@ -170,7 +171,7 @@ TEST(capacity, is_not_moved_by_one_run_that_contradicts_the_others) {
 
 TEST(capacity, excludes_runs_with_longer_own_times) {
   auto record = three_at_each({900, 1100});
-  auto& frames = record.runs[2].record.frames;
+  auto& frames = record.runs[2].members.front().frames;
   for (std::size_t i = 500; i < frames.size(); ++i) {
     if (i > 500) frames[i].begin += 200'000'000;
     frames[i].end += 200'000'000;  // the machine stood still during the 500th
@@ -189,13 +190,13 @@ TEST(capacity, does_not_take_larger_batches_for_a_disturbance) {
   queue.batch_frames = 8;
   queue.more = 1e5;
   auto record = three_at_each({900, 1500});
-  for (auto& run : record.runs) run.record = queue.run(run.rate, 960, 1);
+  for (auto& run : record.runs) run.members = {queue.run(run.rate, 960, 1)};
   record.runs.pop_back();
   const auto own = summarize(record.runs[1], record.how).own_times;
   EXPECT_NEAR(own.at(2).mean(), 1.1e6, 1);
   EXPECT_EQ(summarize(record).estimate.runs, 5U);
 
-  auto& slow = record.runs[2].record;
+  auto& slow = record.runs[2].members.front();
   for (auto& frame : slow.frames) frame.end += 100'000;
   EXPECT_THAT(summarize(record).estimate.disturbed, ElementsAre(false, false, true, false, false));
 }
@@ -205,11 +206,11 @@ TEST(capacity, excludes_runs_that_were_stopped_or_stood_still) {
   record.runs.push_back(run_at(500, 2));
   record.runs.push_back(run_at(1200, 3));
   record.runs.push_back(pooled_at(1100, 1));
-  record.runs[6].record.conditions = conditions_record{};
-  record.runs[6].record.conditions->standstills.push_back({0, 300'000'000, false});
+  record.runs[6].members.front().conditions = conditions_record{};
+  record.runs[6].members.front().conditions->standstills.push_back({0, 300'000'000, false});
   for (const auto run : {7U, 8U}) {
-    record.runs[run].record.interrupted = true;
-    record.runs[run].record.frames.resize(20);
+    record.runs[run].members.front().interrupted = true;
+    record.runs[run].members.front().frames.resize(20);
   }
   const auto found = summarize(record);
   ASSERT_EQ(found.probes.size(), 4U);
@@ -237,7 +238,7 @@ TEST(capacity, excludes_runs_that_were_stopped_or_stood_still) {
 TEST(capacity, excludes_no_run_if_many_look_disturbed) {
   auto record = three_at_each({900, 1100});
   for (const std::size_t run : {0U, 1U, 2U}) {
-    for (auto& frame : record.runs[run].record.frames) frame.due -= 300'000'000;
+    for (auto& frame : record.runs[run].members.front().frames) frame.due -= 300'000'000;
   }
   const auto found = summarize(record).estimate;
   EXPECT_EQ(std::count(found.disturbed.begin(), found.disturbed.end(), true), 0);
@@ -252,7 +253,7 @@ TEST(capacity, is_found_from_random_arrivals_on_both_sides_of_the_truth) {
   record.how.arrival = arrival::poisson;
   for (std::uint64_t i = 0; i < 20; ++i) {
     auto run = pooled_at(truth * (i % 2 == 0 ? 0.9 : 1.1), i % 2);
-    run.record = queue.run(run.rate, 480, i + 1);
+    run.members = {queue.run(run.rate, 480, i + 1)};
     record.runs.push_back(run);
   }
   const auto found = summarize(record).estimate;
@@ -296,7 +297,7 @@ TEST(capacity, judges_frames_alone_without_their_wait_for_others) {
   capacity_record record = record_of({run_at(100)});
   record.how.bound = 3'500'000;
   record.closed_loop = queue.run({}, 240, 1);
-  record.runs[0].record = queue.run(100, 240, 1);
+  record.runs[0].members = {queue.run(100, 240, 1)};
   auto summary = summarize(record);
   EXPECT_EQ(summary.alone.frames, 240U);  // of the run; the closed loop has full batches
   EXPECT_EQ(summary.alone.verdict, bound_verdict::holds);

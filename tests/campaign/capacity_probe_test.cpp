@@ -47,17 +47,18 @@ class session_probe : public ::testing::Test {
 
 TEST_F(session_probe, runs_frames_at_the_rate_asked_for) {
   const auto probe = run(200, 10);
-  ASSERT_EQ(probe.record.frames.size(), 10U);
+  ASSERT_EQ(probe.members.front().frames.size(), 10U);
   EXPECT_FALSE(probe.cut_off);
   for (std::size_t i = 1; i < 10; ++i) {
-    EXPECT_EQ(probe.record.frames[i].due - probe.record.frames[i - 1].due, 5'000'000);
+    EXPECT_EQ(probe.members.front().frames[i].due - probe.members.front().frames[i - 1].due,
+              5'000'000);
   }
 }
 
 TEST_F(session_probe, draws_other_moments_from_another_seed) {
   how_.arrival = arrival::poisson;
   const auto moments = [&](std::uint64_t seed) {
-    const auto frames = run(5000, 20, seed).record.frames;
+    const auto frames = run(5000, 20, seed).members.front().frames;
     std::vector<nanoseconds> due;
     for (const auto& frame : frames) due.push_back(frame.due - frames.front().due);
     return due;
@@ -69,9 +70,9 @@ TEST_F(session_probe, draws_other_moments_from_another_seed) {
 TEST_F(session_probe, cuts_off_a_run_in_which_frames_come_much_faster_than_they_are_done) {
   const auto probe = run(1e5, 20'000);
   EXPECT_TRUE(probe.cut_off);
-  EXPECT_LT(probe.record.frames.size(), 10'000U);
+  EXPECT_LT(probe.members.front().frames.size(), 10'000U);
   EXPECT_GE(probe.overdue, 1000);
-  EXPECT_LE(probe.overdue + static_cast<std::int64_t>(probe.record.frames.size()), 20'000);
+  EXPECT_LE(probe.overdue + static_cast<std::int64_t>(probe.members.front().frames.size()), 20'000);
   EXPECT_FALSE(summarize(probe, how_).held);
 }
 
@@ -79,26 +80,26 @@ TEST_F(session_probe, does_not_cut_off_a_run_that_is_to_count_as_it_is) {
   may_cut_off_ = false;
   const auto probe = run(1e5, 200);
   EXPECT_FALSE(probe.cut_off);
-  EXPECT_EQ(probe.record.frames.size(), 200U);
+  EXPECT_EQ(probe.members.front().frames.size(), 200U);
 }
 
 TEST_F(session_probe, does_not_take_a_request_to_stop_for_a_verdict) {
   stop_at_ = 5;
   const auto probe = run(500, 1000);
-  EXPECT_TRUE(probe.record.interrupted);
+  EXPECT_TRUE(probe.members.front().interrupted);
   EXPECT_FALSE(probe.cut_off);
   EXPECT_EQ(probe.overdue, 0);
 }
 
 TEST_F(session_probe, has_all_frames_due_at_once_for_the_closed_loop) {
-  const auto frames = run({}, 50).record.frames;
+  const auto frames = run({}, 50).members.front().frames;
   ASSERT_EQ(frames.size(), 50U);
   EXPECT_LT(frames.back().due - frames.front().due, 1'000'000);
 }
 
 TEST_F(session_probe, runs_many_batches_in_the_closed_loop) {
   batch_frames_ = 64;
-  const auto record = run({}, 50).record;
+  const auto record = run({}, 50).members.front();
   EXPECT_EQ(record.frames.size(), 12U * 64);
   EXPECT_EQ(record.run.frames, 12 * 64);
 }
@@ -107,8 +108,8 @@ TEST_F(session_probe, keeps_the_closed_loop_busy_where_a_full_queue_drops_frames
   for (const auto policy : {queue_policy::drop_oldest, queue_policy::drop_newest}) {
     when_full_ = policy;
     const auto probe = run({}, 200);
-    EXPECT_FALSE(probe.record.load.dropped.empty());
-    EXPECT_GE(probe.record.frames.size(), 10U);
+    EXPECT_FALSE(probe.members.front().load.dropped.empty());
+    EXPECT_GE(probe.members.front().frames.size(), 10U);
   }
 }
 

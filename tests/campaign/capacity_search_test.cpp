@@ -19,7 +19,7 @@ using samples::simulated_queue;
 probe_function probe_of(const simulated_queue& queue) {
   return [queue](const probe_request& request) {
     capacity_run run;
-    run.record = queue.run(request.rate, request.frames, request.seed);
+    run.members = {queue.run(request.rate, request.frames, request.seed)};
     return run;
   };
 }
@@ -225,7 +225,7 @@ TEST(capacity_search, goes_on_after_runs_that_it_cut_off) {
     if (!request.may_cut_off || request.rate < 210) return run;
     ++cut_off;
     run.cut_off = true;
-    run.record.interrupted = true;
+    run.members.front().interrupted = true;
     return run;
   });
   EXPECT_GT(cut_off, 0);
@@ -251,9 +251,9 @@ TEST(capacity_search, tries_rates_above_a_closed_loop_that_was_measured_too_low)
     const simulated_queue queue{.arrival = arrival};
     const auto probe = [&](const probe_request& request) {
       capacity_run run;
-      run.record = queue.run(request.rate, request.frames, request.seed);
+      run.members = {queue.run(request.rate, request.frames, request.seed)};
       if (!request.rate) {
-        for (auto& frame : run.record.frames) frame = {0, frame.begin * 2, frame.end * 2};
+        for (auto& frame : run.members.front().frames) frame = {0, frame.begin * 2, frame.end * 2};
       }
       return run;
     };
@@ -285,9 +285,9 @@ TEST(capacity_search, says_when_every_rate_holds) {
   // Keeps up with any rate.
   const auto probe = [](const probe_request& request) {
     capacity_run run;
-    run.record = simulated_queue{}.run(request.rate, request.frames, request.seed);
-    run.record.run.arrival = arrival::constant;
-    for (auto& frame : run.record.frames) {
+    run.members = {simulated_queue{}.run(request.rate, request.frames, request.seed)};
+    run.members.front().run.arrival = arrival::constant;
+    for (auto& frame : run.members.front().frames) {
       if (request.rate) frame.begin = frame.due, frame.end = frame.due + 1'000'000;
     }
     return run;
@@ -306,9 +306,9 @@ TEST(capacity_search, keeps_what_is_known_when_it_is_interrupted_or_fails) {
         find_capacity(settings_for(queue, 5'000'000, 240), [&](const probe_request& request) {
           auto run = probe_of(queue)(request);
           if (++runs < 4) return run;
-          run.record.frames.resize(20);
-          run.record.interrupted = !fails;
-          if (fails) run.record.failure = "stage 'a' failed";
+          run.members.front().frames.resize(20);
+          run.members.front().interrupted = !fails;
+          if (fails) run.members.front().failure = "stage 'a' failed";
           return run;
         });
     EXPECT_EQ(runs, 4);

@@ -353,7 +353,7 @@ TEST(predicted_probe, counts_runs_of_a_slow_source) {
   EXPECT_FALSE(summary.estimate.unsteady);
   EXPECT_EQ(record.prediction->sources.size(), 3U);
   EXPECT_TRUE(std::ranges::any_of(record.runs, [&](const capacity_run& run) {
-    return run.pooled && lengths(run.record.stages.front().device).front() == 1'200'000;
+    return run.pooled && lengths(run.members.front().stages.front().device).front() == 1'200'000;
   }));
 }
 

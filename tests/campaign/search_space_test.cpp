@@ -108,6 +108,11 @@ TEST(search_space, leaves_out_settings_without_effect) {
     EXPECT_EQ(c.members.front().run.wait, wait_mode::block) << "there is nothing to wait for";
     EXPECT_NE(c.members.front().run.graphs, graph_mode::off) << "there is nothing to capture";
   }
+  const space_of scheduled((on_cpu + std::string("run: {arrival: constant, rate: 9}\n")).c_str(),
+                           {"wait=block,spin"});
+  EXPECT_TRUE(std::ranges::any_of(scheduled.list(), [](const auto& c) {
+    return c.members.front().run.wait == wait_mode::spin;
+  })) << "the host waits for due times";
   const space_of workers(two_sides, {"strategy=async,overlap", "workers=1,2", "graphs"});
   for (const auto& c : workers.list()) {
     const settings& run = c.members.front().run;

@@ -375,6 +375,21 @@ TEST(search, ends_about_when_the_time_limit_is_reached) {
   EXPECT_GE(record.trials.size(), 20U);
 }
 
+TEST(search, predicts_part_of_a_space_that_is_too_large_for_its_time) {
+  made_search made({.medians = std::vector<double>(1000, 10)}, {});
+  made.options.time_limit = 10'000'000'000;
+  std::vector<std::size_t> predicted;
+  made.predict = [&](std::size_t candidate, std::int64_t) {
+    predicted.push_back(candidate);
+    made.machine.clock += 10'000'000;
+    return std::optional<run_record>();
+  };
+  made.search();
+  EXPECT_LE(predicted.size(), 151U);
+  EXPECT_GE(predicted.size(), 100U);  // trying the file's settings takes part of the 15 %
+  EXPECT_GT(std::ranges::max(predicted), 500U) << "not only the first candidates";
+}
+
 TEST(search, confirms_with_enough_frames_for_its_percentiles_even_in_a_short_time) {
   made_search made({.medians = {10, 8, 9}},
                    {search_metric::p95, {{search_metric::p99, 20'000'000}}});

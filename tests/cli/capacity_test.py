@@ -57,8 +57,8 @@ class capacity(Case):
         pooled = sum(probe["runs"] for probe in result["probes"] if probe["pooled"])
         self.assertLessEqual(result["capacity"]["runs"], pooled)  # without disturbed ones
         for run in result["record"]["runs"]:
-            frames = run["record"]["frames"]
-            self.assertEqual(len(frames["due"]), run["record"]["settings"]["frames"])
+            frames = run["members"][0]["frames"]
+            self.assertEqual(len(frames["due"]), run["members"][0]["settings"]["frames"])
             times = [end - due for due, end in zip(frames["due"], frames["end"])]
             self.assertGreaterEqual(min(times), 2e6)
         again = graphline("report", path)
@@ -74,6 +74,59 @@ class capacity(Case):
         self.assertEqual(result["bound_ms"], 1)
         self.assertEqual(result["settings"]["arrival"], "poisson")
         self.assertNotIn("rate", result["settings"])
+
+    def set_of(self, light="", more=""):
+        """Two pipelines that share one worker and need it for 60 % of the time."""
+        for name, time, rate in (("light", "1ms", 100), ("heavy", "10ms", 50)):
+            settings = light if name == "light" and light else \
+                f"arrival: constant, rate: {rate}, deadline: {1000 / rate}ms"
+            self.pipeline(f"""pipeline: {name}
+stages: [{{name: work, kind: cpu.spin, duration: {time}}}]
+run: {{strategy: overlap, workers: 1, {settings}}}
+""", f"{name}.yaml")
+        return self.pipeline(f"""experiment: two
+together: [{{pipeline: light.yaml}}, {{pipeline: heavy.yaml}}]
+share: cpu
+{more}""", "set.yaml")
+
+    def test_the_highest_factor_on_the_rates_of_a_set_is_found(self):
+        # At a factor of 1 / 0.6 the worker is busy all the time.
+        path = self.folder / "c.json"
+        done = graphline("capacity", self.set_of(more="run: {policy: deadline}"), "--device",
+                         "host", "--percentile", "p90", "--within", "20%", "--frames", "40",
+                         "--json", path)
+        self.expect(done, 0)
+        self.assertIn("share=cpu", done.stdout)
+        result = json.loads(path.read_text())
+        self.assertIsNotNone(result["capacity"]["value"], done.stdout)
+        self.assertLessEqual(result["capacity"]["interval"][0], 1.03 / 0.6)
+        self.assertIn(result["probes"][0]["pipeline"], ("light", "heavy"))
+        for run in result["record"]["runs"]:
+            self.assertEqual([one["pipeline"] for one in run["members"]], ["light", "heavy"])
+        again = graphline("report", path)
+        self.expect(again, 0)
+        self.assertEqual(again.stdout, done.stdout)
+
+    def test_what_a_set_lacks_is_said(self):
+        def refused(experiment, *words):
+            done = graphline("capacity", experiment, "--device", "host", *words)
+            self.expect(done, 2)
+            return done.stderr
+
+        self.assertIn("pipeline 'light'", refused(self.set_of("arrival: constant, rate: 9")))
+        self.assertIn("member 'light' has 'poisson'",
+                      refused(self.set_of("arrival: poisson, rate: 9, deadline: 9ms")))
+        self.assertIn("--in-flight 2: an experiment states its settings",
+                      refused(self.set_of(), "--in-flight", "2"))
+        self.assertIn("--configuration fifo: the experiment has no such configuration; it has "
+                      "policy=fifo, policy=deadline",
+                      refused(self.set_of(more="vary: {policy: [fifo, deadline]}"),
+                              "--configuration", "fifo"))
+        alone = self.pipeline("experiment: one\npipeline: light.yaml\n"
+                              "vary: {in_flight: [1, 2]}\n", "alone.yaml")
+        self.assertIn("runs one pipeline at a time", refused(alone))
+        self.assertIn("--configuration chooses from an experiment",
+                      refused(self.pipeline(PAUSES), "--under", "1s", "--configuration", "a"))
 
     def test_ctrl_c_reports_and_saves_what_is_known(self):
         path = self.folder / "c.json"

@@ -21,13 +21,17 @@ inline capacity_record two_models_capacity(const std::vector<double>& rates) {
   };
   record.closed_loop = make({}, 240, 1);
   for (std::size_t i = 0; i < rates.size(); ++i) {
-    record.runs.push_back({i, rates[i], false, false, 0, make(rates[i], 240, 1)});
+    record.runs.push_back({i, rates[i], false, false, 0, {make(rates[i], 240, 1)}});
   }
   if (rates.empty()) return record;
   for (std::uint64_t seed = 2; seed < 18; ++seed) {
     const std::size_t at = seed % 2;
-    record.runs.push_back({rates.size() + at, at == 0 ? 8.0 : 11.0, true, false, 0,
-                           make(at == 0 ? 8 : 11, 480, seed)});
+    record.runs.push_back({rates.size() + at,
+                           at == 0 ? 8.0 : 11.0,
+                           true,
+                           false,
+                           0,
+                           {make(at == 0 ? 8 : 11, 480, seed)}});
   }
   return record;
 }

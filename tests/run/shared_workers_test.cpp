@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -10,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "framework/analysis/experiment/capacity.hpp"
 #include "framework/analysis/run/contention.hpp"
+#include "framework/campaign/capacity/capacity_search.hpp"
 #include "framework/device/model/model_device.hpp"
 #include "framework/plan/policies/policies.hpp"
 #include "framework/run/execute/ready_executor.hpp"
@@ -394,6 +397,78 @@ TEST(shared_workers, earliest_deadlines_have_no_inversions) {
       inversions += waits.behind->inversions;
     }
     EXPECT_EQ(inversions == 0, by_deadline);
+  }
+}
+
+// ---- Capacity -----------------------------------------------------------------------------------
+
+/// Searches for the highest factor on the rates of tasks, whose deadlines stay.
+capacity_estimate factor_of(const std::vector<task>& tasks, std::string_view policy) {
+  const auto probe = [&](const probe_request& request) {
+    std::deque<drawn_run> runs;
+    nanoseconds longest = 0;
+    for (const task& t : tasks) longest = std::max(longest, t.period);
+    for (const task& t : tasks) {
+      runs.push_back(run_of(t, -static_cast<int>(runs.size()), t.period));
+      runs.back().times.resize(static_cast<std::size_t>(request.frames * longest / t.period),
+                               runs.back().times.front());
+      *runs.back().planned.run.rate *= *request.rate;
+    }
+    capacity_run made;
+    made.members = shared_records(runs, policy);
+    for (std::size_t m = 0; m < tasks.size(); ++m) {
+      made.members[m].run.frames = std::ssize(runs[m].times);
+    }
+    return made;
+  };
+  capacity_options options;
+  options.set = capacity_set{"tasks", "", std::vector<std::string>(tasks.size()), sharing::cpu};
+  capacity_settings how;
+  how.frames = 80;
+  how.within = 0.03;
+  return summarize(find_capacity(how, probe, options)).estimate;
+}
+
+/// Yao, Buttazzo and Bertogna, Feasibility Analysis under Fixed Priority Scheduling with Limited
+/// Preemptions, Real-Time Systems 47 (2011): returns whether each task meets its deadline, up to
+/// its period, when its last unit of work is not preempted and one of a lower task may run first.
+bool fixed_priorities_meet(const std::vector<task>& tasks, double factor) {
+  for (std::size_t of = 0; of < tasks.size(); ++of) {
+    const double blocking = of + 1 < tasks.size() ? 1 : 0;
+    double start = 0;
+    for (double next = blocking + static_cast<double>(tasks[of].time - 1); start != next;) {
+      start = next;
+      next = blocking + static_cast<double>(tasks[of].time - 1);
+      for (std::size_t above = 0; above < of; ++above) {
+        const double period = static_cast<double>(tasks[above].period) / factor;
+        next += (std::floor(start / period) + 1) * static_cast<double>(tasks[above].time);
+      }
+      if (start > static_cast<double>(tasks[of].period)) return false;
+    }
+    if (start + 1 > static_cast<double>(tasks[of].period)) return false;
+  }
+  return true;
+}
+
+TEST(shared_workers, have_the_capacity_that_scheduling_theory_says) {
+  for (const std::vector<task>& tasks :
+       {std::vector<task>{{4, 10}, {8, 14}}, {{5, 15}, {6, 21}, {12, 35}}}) {
+    double load = 0;
+    for (const task& t : tasks) {
+      load += static_cast<double>(t.time) / static_cast<double>(t.period);
+    }
+    const auto edf = factor_of(tasks, "deadline");
+    ASSERT_TRUE(edf.rate && edf.low && edf.high);
+    EXPECT_LE(*edf.low, 1.001 / load);
+    EXPECT_GE(*edf.high, 0.999 / load);
+    EXPECT_LE(*edf.width(), 0.03);
+    double most = 0.1;  // deadlines are within periods up to a factor of 1
+    while (most < 1 && fixed_priorities_meet(tasks, most + 0.001)) most += 0.001;
+    const auto fixed = factor_of(tasks, "fixed_priority");
+    ASSERT_TRUE(fixed.rate && fixed.low && fixed.high);
+    EXPECT_LE(*fixed.low, most + 0.001);
+    EXPECT_GE(*fixed.high, most - 0.001);
+    EXPECT_LT(most, 0.97 / load) << "the policies differ";
   }
 }
 

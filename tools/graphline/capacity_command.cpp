@@ -13,11 +13,13 @@
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/campaign/capacity/capacity_search.hpp"
+#include "framework/campaign/experiment/trial_runner.hpp"
 #include "framework/campaign/predict/predicted_campaigns.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
+#include "tools/graphline/device_set.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal.hpp"
@@ -35,17 +37,21 @@ struct capacity_arguments {
   std::string within = "2%";
   std::int64_t frames = 0;
   std::vector<std::string> predict;
+  std::string configuration;
   result_files files;
   bool quiet = false;
 };
 
 /// Returns the bound from --under, or else the deadline.
-nanoseconds read_bound(const std::string& text, const std::optional<nanoseconds>& deadline) {
+/// @param pipeline Its name, for the message
+nanoseconds read_bound(const std::string& text, const std::optional<nanoseconds>& deadline,
+                       const std::string& pipeline) {
   if (text.empty() && deadline) return *deadline;
   if (text.empty()) {
     throw input_error(
-        "capacity needs a bound on the time of a frame: --under 60ms, or a 'deadline' in the "
-        "pipeline's 'run' section");
+        fmt::format("capacity needs a bound on the time of a frame: --under 60ms, or a 'deadline' "
+                    "in the 'run' section of pipeline '{}'",
+                    pipeline));
   }
   const auto bound = parse_duration(text);
   if (!bound || *bound <= 0) {
@@ -64,10 +70,6 @@ double read_within(const std::string& text) {
   return *part;
 }
 
-std::string rate_text(double frames_a_second) {
-  return to_text(quantity{frames_a_second, unit::frames_per_second});
-}
-
 /// Sets the arrivals: the option's, else the file's, else constant. The search sets the rate.
 void set_load(settings& run, const std::string& arrivals) {
   if (!arrivals.empty()) {
@@ -78,25 +80,155 @@ void set_load(settings& run, const std::string& arrivals) {
   run.rate = 1;
 }
 
-/// Returns the frames per run, at most those of a trace; 0 lets the search choose.
-std::int64_t read_frames(std::int64_t given, double percentile, const plan& p) {
-  const auto all = given > 0 ? given : p.arrivals ? highest_frames : 0;
-  const auto frames = frames_that_arrive(p, all);
+/// Returns the frames per run; 0 lets the search choose.
+/// @param p If not null, limits the frames to those of its trace.
+std::int64_t read_frames(std::int64_t given, double percentile, const plan* p) {
+  const auto all = given > 0 ? given : p != nullptr && p->arrivals ? highest_frames : 0;
+  const auto frames = p != nullptr ? frames_that_arrive(*p, all) : all;
   const auto least = least_capacity_frames(percentile);
   if (frames == 0 || frames >= least) return frames;
   const auto what = frames < all
-                        ? fmt::format("{}: its {} frames are too few", *p.run.arrival_file, frames)
+                        ? fmt::format("{}: its {} frames are too few", *p->run.arrival_file, frames)
                         : fmt::format("--frames {}", given);
   throw input_error(fmt::format("{}: to say that {} holds takes at least {} frames a run", what,
                                 percentile_name(percentile), least));
 }
 
-exit_status measure_capacity(capacity_arguments& given) {
-  const stop_request& stop = stop_on_interrupt();
+/// A search that is ready to begin.
+struct ready_search {
+  capacity_settings how;
+  capacity_options options;
+  probe_function probe;
+};
+
+/// Reads what does not depend on the pipeline.
+capacity_settings read_how(const capacity_arguments& given) {
   capacity_settings how;
   how.percentile =
       std::ranges::find(shown_percentiles, given.percentile, &word<double>::first)->second;
   how.within = read_within(given.within);
+  return how;
+}
+
+/// Runs the search; reports and stores its result.
+exit_status find_and_report(ready_search of, const capacity_arguments& given,
+                            result_outputs& outputs) {
+  const unit in = of.options.set ? unit::ratio : unit::frames_per_second;
+  progress_line line(given.quiet);
+  of.options.on_progress = [&](const capacity_progress& at) {
+    auto activity = at.rate ? to_text(quantity{*at.rate, in}) : "closed loop";
+    if (at.low && at.high) {
+      activity += fmt::format(", so far {} to {}", to_text(quantity{*at.low, in}),
+                              to_text(quantity{*at.high, in}));
+    }
+    line.show(activity, at.run.done, at.run.total, "frames");
+  };
+  const auto record = find_capacity(of.how, of.probe, of.options);
+  line.erase();
+  end_measuring("a frame was done",
+                record.interrupted && record.runs.empty() &&
+                    (!record.closed_loop || record.closed_loop->frames.empty()));
+
+  const auto analysis = analyze(record);
+  const auto says = report::describe(record, analysis);
+  outputs.show(says, given.quiet);
+  std::optional<std::string> failure;
+  if (record.closed_loop) failure = record.closed_loop->failure;
+  // A failed run ends the search, so it is the last one.
+  if (!record.runs.empty()) {
+    for (const auto& member : record.runs.back().members) {
+      if (!failure) failure = member.failure;
+    }
+  }
+  print_failure(failure);
+  outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });
+  outputs.finish();
+  return exit_status_of(failure.has_value(), record.interrupted);
+}
+
+/// Returns the index of the configuration of all pipelines that an option names, or else the first.
+std::size_t configuration_of_all(const experiment_plan& planned, const std::string& name) {
+  std::size_t most = 0;  // pipelines in a configuration
+  for (const auto& one : planned.configurations) most = std::max(most, one.members.size());
+  std::vector<std::string> known;
+  for (std::size_t c = 0; most > 1 && c < planned.configurations.size(); ++c) {
+    const auto& one = planned.configurations[c];
+    if (one.members.size() < most) continue;
+    if (name.empty() || one.what.name == name) return c;
+    known.push_back(one.what.name);
+  }
+  if (most < 2) {
+    throw input_error(
+        fmt::format("experiment '{}' runs one pipeline at a time; 'graphline capacity' takes the "
+                    "pipeline, or an experiment with 'together'",
+                    planned.name));
+  }
+  throw input_error(
+      fmt::format("--configuration {}: the experiment has no such configuration; it "
+                  "has {}",
+                  name, fmt::join(known, ", ")));
+}
+
+exit_status measure_set(capacity_arguments& given) {
+  const stop_request& stop = stop_on_interrupt();
+  const auto refuse = [](const std::string& option) {
+    if (option.empty()) return;
+    throw input_error(fmt::format(
+        "{}: an experiment states its settings itself, under 'run' and 'params'", option));
+  };
+  refuse(given.pipeline.override_given());
+  if (!given.predict.empty()) refuse("--predict");
+  if (!given.arrivals.empty()) refuse("--arrival");
+  ready_search of{read_how(given), {}, {}};
+  stage_registry stages = builtin_stages();
+  experiment_plan planned = plan_experiment_file(
+      given.pipeline.path(), given.pipeline.device_name(), plan_use::run, stages);
+  const std::size_t at = configuration_of_all(planned, given.configuration);
+  const planned_configuration& chosen = planned.configurations[at];
+  bool scheduled = false;
+  for (std::size_t m = 0; m < chosen.members.size(); ++m) {
+    const settings& run = chosen.members[m].run;
+    const auto& name = chosen.what.members[m];
+    if (run.arrival == arrival::closed) continue;
+    scheduled = true;
+    if (run.arrival != arrival::constant) {
+      throw input_error(
+          fmt::format("the capacity of concurrent pipelines needs 'arrival: "
+                      "constant', or 'closed' for batch jobs; member '{}' has '{}'",
+                      name, to_word(run.arrival)));
+    }
+    const auto bound = read_bound(given.under, run.deadline, name);
+    if (!given.under.empty()) of.how.bound = bound;
+  }
+  if (!scheduled) {
+    throw input_error(
+        "no pipeline of the experiment has a rate; set 'arrival: constant' and "
+        "'rate' in the 'run' section of at least one");
+  }
+  of.how.frames = read_frames(given.frames, of.how.percentile, nullptr);
+  if (of.how.frames == 0) of.how.frames = least_capacity_frames(of.how.percentile);
+  of.how.seed = planned.how.seed;
+  of.options.set =
+      capacity_set{planned.name, planned.description, chosen.what.members, planned.how.share};
+  device_set devices(given.pipeline.device_name());
+  const auto data = data_files(planned);
+  std::vector<std::string> read(data.begin(), data.end());
+  for (const auto& source : planned.sources) read.push_back(source->name());
+  result_outputs outputs(given.files, read);
+  const auto runner = make_trial_runner(planned, std::ref(devices), devices.memory_budget());
+  of.options.stop = &stop;
+  of.options.watch_machine = [&] { return machine_watch(devices(chosen.members.front())); };
+  of.probe = make_set_probe(planned, at, *runner, &stop);
+  return find_and_report(std::move(of), given, outputs);
+}
+
+exit_status measure_capacity(capacity_arguments& given) {
+  if (given.pipeline.names_experiment()) return measure_set(given);
+  if (!given.configuration.empty()) {
+    throw input_error("--configuration chooses from an experiment, but this is a pipeline");
+  }
+  const stop_request& stop = stop_on_interrupt();
+  ready_search of{read_how(given), {}, {}};
   const auto sources = read_sources(given.predict, "--predict");
   const bool predicted = !sources.empty();
   if (predicted) given.pipeline.default_device(sources.front().run.device.backend);
@@ -104,10 +236,10 @@ exit_status measure_capacity(capacity_arguments& given) {
                .plan_to(predicted ? plan_use::check : plan_use::run,
                         [&](settings& run) { set_load(run, given.arrivals); })
                .planned;
-  how.frames = read_frames(given.frames, how.percentile, p);
-  how.bound = read_bound(given.under, p.run.deadline);
-  how.arrival = p.run.arrival;
-  how.seed = p.run.seed;
+  of.how.frames = read_frames(given.frames, of.how.percentile, &p);
+  of.how.bound = read_bound(given.under, p.run.deadline, p.pipeline);
+  of.how.arrival = p.run.arrival;
+  of.how.seed = p.run.seed;
   std::unique_ptr<device> on;
   if (!predicted) on = given.pipeline.open_device(p);
   auto read = given.pipeline.files_of(p);
@@ -118,51 +250,33 @@ exit_status measure_capacity(capacity_arguments& given) {
   // Either one runs the plan.
   std::optional<session> s;
   std::optional<predictor> by;
-  progress_line line(given.quiet);
-  capacity_options options;
-  options.stop = &stop;
-  options.on_progress = [&line](const capacity_progress& at) {
-    auto activity = at.rate ? rate_text(*at.rate) : "closed loop";
-    if (at.low && at.high) {
-      activity += fmt::format(", so far {} to {}", rate_text(*at.low), rate_text(*at.high));
-    }
-    line.show(activity, at.run.done, at.run.total, "frames");
-  };
-  probe_function probe;
+  of.options.stop = &stop;
   if (predicted) {
     print_warnings(disturbed_sources(sources));
-    options.prediction = by.emplace(p, sources).origin();
-    probe = make_predicted_probe(*by, how, &stop);
+    of.options.prediction = by.emplace(p, sources).origin();
+    of.probe = make_predicted_probe(*by, of.how, &stop);
   } else {
     s.emplace(std::move(p), *on, &stop);
-    options.watch_machine = [&s] { return machine_watch(s->device()); };
-    probe = make_session_probe(*s, how, &stop);
+    of.options.watch_machine = [&s] { return machine_watch(s->device()); };
+    of.probe = make_session_probe(*s, of.how, &stop);
   }
-  const auto record = find_capacity(how, probe, options);
-  line.erase();
-  end_measuring("a frame was done",
-                record.interrupted && record.closed_loop.frames.empty() && record.runs.empty());
-
-  const auto analysis = analyze(record);
-  const auto says = report::describe(record, analysis);
-  outputs.show(says, given.quiet);
-  // A failed run ends the search, so it is the last one.
-  const auto& last = record.runs.empty() ? record.closed_loop : record.runs.back().record;
-  print_failure(last.failure);
-  outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });
-  outputs.finish();
-  return exit_status_of(last.failure.has_value(), record.interrupted);
+  return find_and_report(std::move(of), given, outputs);
 }
 
 }  // namespace
 
 void add_capacity_command(CLI::App& program, action& chosen) {
   auto* command =
-      add_command(program, "capacity", "Find the highest frame rate that a pipeline sustains");
+      add_command(program, "capacity",
+                  "Find the highest frame rate that a pipeline, or a set of them, sustains");
   auto given = std::make_shared<capacity_arguments>();
   given->pipeline.add_to(*command, settings_except({"frames", "deadline", "arrival", "rate"}));
   std::vector<std::string> percentiles;
   for (const auto& [name, p] : shown_percentiles) percentiles.emplace_back(name);
+  command
+      ->add_option("--configuration", given->configuration,
+                   "Which configuration of an experiment (default: the first)")
+      ->type_name("NAME");
   command
       ->add_option("--percentile", given->percentile,
                    "The percentile of the end-to-end time to bound")
@@ -197,7 +311,10 @@ void add_capacity_command(CLI::App& program, action& chosen) {
       "About five runs of --frames frames locate the rate. Then runs of two to four times as many\n"
       "frames are pooled until the interval is as narrow as --within: eight to forty runs, which\n"
       "take minutes if a frame takes tens of milliseconds. A larger --within needs fewer.\n"
-      "Ctrl-C reports the interval so far.");
+      "Ctrl-C reports the interval so far.\n"
+      "An EXPERIMENT.yaml with 'together' in place of the pipeline: finds the highest factor on "
+      "the\n"
+      "rates of all its pipelines at which each meets its deadline.");
   add_quiet_option(*command, given->quiet);
   command->callback([&chosen, given] { chosen = [given] { return measure_capacity(*given); }; });
 }

@@ -14,9 +14,11 @@
 #include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/report/store/record_reader.hpp"
+#include "framework/spec/experiment_reader.hpp"
 #include "framework/spec/node_reading.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/settings_table.hpp"
+#include "framework/spec/yaml_reader.hpp"
 #include "tools/graphline/terminal.hpp"
 
 namespace graphline {
@@ -113,6 +115,20 @@ stage_registry kinds_with(const std::vector<std::string>& plugins) {
   return kinds;
 }
 
+experiment_plan plan_experiment_file(const std::string& path, const std::string& device,
+                                     plan_use use, stage_registry& stages, plugin_use plugins) {
+  plan_target machine = target_of(device, use);
+  machine.plugins = plugins;
+  diagnostics found;
+  const auto spec = read_experiment(read_source(path, named_by::user), found);
+  // Planning continues after errors, so that all errors are reported at once.
+  experiment_plan planned = plan_experiment(spec, stages, machine, found);
+  found.throw_if_errors();
+  for (auto& data : checksums_of(data_files(planned))) planned.files.push_back(std::move(data));
+  if (!found.all().empty()) print(stderr, fmt::format("{}\n", found.render()));
+  return planned;
+}
+
 std::vector<std::string> settings_except(const std::set<std::string>& excluded) {
   auto keys = setting_keys();
   std::erase_if(keys, [&](const std::string& key) { return excluded.contains(key); });
@@ -146,6 +162,24 @@ void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>&
         ->type_name(values)
         ->default_str(key->default_value.value_or(""));
   });
+}
+
+bool pipeline_options::names_experiment() const {
+  try {
+    diagnostics ignored;
+    const node root = read_yaml(read_source(path_, named_by::user), ignored);
+    return root.is_mapping() && root.find("experiment") != nullptr;
+  } catch (const input_error&) {
+    return false;
+  }
+}
+
+std::string pipeline_options::override_given() const {
+  if (!set_.empty()) return "--set " + set_.front();
+  for (const auto& [key, text] : overrides_) {
+    if (!text.empty()) return flag_of(key) + " " + text;
+  }
+  return "";
 }
 
 void pipeline_options::add_no_plugins_option(CLI::App& command) {

@@ -13,6 +13,7 @@
 
 #include "framework/campaign/predict/prediction.hpp"
 #include "framework/device/device.hpp"
+#include "framework/plan/experiment_plan.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/run/pipeline/run_pipeline.hpp"
 #include "framework/spec/experiment_spec.hpp"
@@ -55,6 +56,13 @@ std::pair<std::string, std::string> split_assignment(const std::string& text,
 /// Returns the built-in kinds and the kinds of the plug-ins.
 stage_registry kinds_with(const std::vector<std::string>& plugins);
 
+/// Reads an experiment and plans each configuration. Prints warnings to standard error. Adds the
+/// kinds of the experiment's plug-ins to `stages`, which must outlive the plan.
+/// @throws input_error with all errors at once
+experiment_plan plan_experiment_file(const std::string& path, const std::string& device,
+                                     plan_use use, stage_registry& stages,
+                                     plugin_use plugins = plugin_use::load);
+
 std::vector<std::string> settings_except(const std::set<std::string>& excluded);
 
 /// Adds checksums of a plan's files. It reads the files, so does nothing if no result is stored.
@@ -69,6 +77,14 @@ class pipeline_options {
 
   /// Adds --no-plugins, for commands that do not run the pipeline.
   void add_no_plugins_option(CLI::App& command);
+
+  /// Returns true if the file is an experiment. A file that cannot be read is none.
+  bool names_experiment() const;
+
+  /// Returns an option that overrides a setting or a parameter of the file; empty if none does.
+  std::string override_given() const;
+
+  const std::string& path() const noexcept { return path_; }
 
   /// Sets the device if the command line gives none.
   void default_device(const std::string& backend) {

@@ -74,23 +74,6 @@ struct compare_arguments {
   bool quiet = false;
 };
 
-/// Reads the experiment and plans each configuration. Prints warnings to standard error. Adds the
-/// kinds of the experiment's plug-ins to `stages`.
-/// @throws input_error with all errors at once
-experiment_plan make_plan(const compare_arguments& given, stage_registry& stages) {
-  plan_target machine =
-      target_of(given.device, given.predict.empty() ? plan_use::run : plan_use::check);
-  machine.plugins = given.plugins;
-  diagnostics found;
-  const auto spec = read_experiment(read_source(given.experiment, named_by::user), found);
-  // Planning continues after errors, so that all errors are reported at once.
-  experiment_plan planned = plan_experiment(spec, stages, machine, found);
-  found.throw_if_errors();
-  for (auto& data : checksums_of(data_files(planned))) planned.files.push_back(std::move(data));
-  if (!found.all().empty()) print(stderr, fmt::format("{}\n", found.render()));
-  return planned;
-}
-
 void apply(const compare_arguments& given, experiment_settings& how) {
   if (given.trials) how.trials = *given.trials;
   if (given.time_limit.empty()) return;
@@ -157,7 +140,8 @@ exit_status predict_comparison(compare_arguments given) {
   const auto sources = read_sources(given.predict, "--predict");
   if (given.device == "auto") given.device = sources.front().run.device.backend;
   stage_registry stages = builtin_stages();
-  experiment_plan planned = make_plan(given, stages);
+  experiment_plan planned =
+      plan_experiment_file(given.experiment, given.device, plan_use::check, stages, given.plugins);
   for (auto& file : checksums_of({given.predict.begin(), given.predict.end()})) {
     planned.files.push_back(std::move(file));
   }
@@ -177,7 +161,8 @@ exit_status predict_comparison(compare_arguments given) {
 exit_status compare(const compare_arguments& given) {
   if (!given.predict.empty()) return predict_comparison(given);
   stage_registry stages = builtin_stages();
-  experiment_plan planned = make_plan(given, stages);
+  experiment_plan planned =
+      plan_experiment_file(given.experiment, given.device, plan_use::run, stages, given.plugins);
   apply(given, planned.how);
   given.gates.refuse([&](const gate& of) { return why_never_judged(of, planned); });
   device_set devices(given.device);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -10,16 +9,11 @@
 #include "framework/analysis/run/frame_period.hpp"
 #include "framework/analysis/run/passes.hpp"
 #include "framework/analysis/run/summary.hpp"
-#include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/analysis/stats/percentile_bound.hpp"
-#include "framework/analysis/stats/reference_queue.hpp"
 
 namespace graphline {
 namespace {
-
-constexpr std::size_t least_at_random = 16;  // runs; with fewer, the variation is unknown
-constexpr std::size_t least_at_each_end = 3;
 
 /// Returns each frame's due time, and its time to the end or `never` if dropped; by due time.
 std::vector<std::pair<nanoseconds, nanoseconds>> due_and_times(const run_record& record) {
@@ -31,17 +25,30 @@ std::vector<std::pair<nanoseconds, nanoseconds>> due_and_times(const run_record&
   return due;
 }
 
-std::size_t skipped_frames(const run_record& record) {
-  return static_cast<std::size_t>(record.run.frames / 10);
+/// Returns whether frames have to meet a bound: not those of batch jobs beside a set.
+bool is_judged(const capacity_run& run, const run_record& member) {
+  return run.members.size() == 1 || member.run.arrival != arrival::closed;
 }
 
-bool keeps_growing(const capacity_run& run) {
+/// Returns the bound on the times of a run's frames.
+nanoseconds bound_of(const capacity_settings& how, const run_record& record) {
+  return how.bound > 0 ? how.bound : record.run.deadline.value_or(never);
+}
+
+/// Returns the number of frames that a horizon left unfinished after their bound.
+std::ptrdiff_t unfinished_late(const run_record& record, nanoseconds bound) {
+  return std::ranges::count_if(record.load.unfinished,
+                               [&](nanoseconds due) { return record.load.ended - due > bound; });
+}
+
+/// @param rate Frames due per second.
+bool keeps_growing(const run_record& record, double rate) {
   constexpr std::size_t parts = 4;
-  const auto& frames = run.record.frames;
-  const run_passes passes(run.record);
+  const auto& frames = record.frames;
+  const run_passes passes(record);
   const std::size_t length = passes.size() / parts;
   if (length < 5) return false;
-  const double least = 1e9 / run.rate / 20;
+  const double least = 1e9 / rate / 20;
   double before = 0;
   double iqr_before = 0;  // interquartile range of the waits in the previous quarter
   for (std::size_t part = 0; part < parts; ++part) {
@@ -80,305 +87,40 @@ std::map<std::size_t, own_time> own_times_of(const run_record& record) {
   return result;
 }
 
-/// Returns the own time of each run, relative to the same numbers of batches of each size with the
-/// median over the runs.
-std::vector<double> relative_own_times(std::span<const capacity_run_summary* const> runs) {
-  std::map<std::size_t, std::vector<double>> means;
-  for (const auto* run : runs) {
-    for (const auto& [frames, own] : run->own_times) means[frames].push_back(own.mean());
-  }
-  std::map<std::size_t, double> usual;
-  for (auto& [frames, of_runs] : means) usual[frames] = median_of(std::move(of_runs));
-  std::vector<double> result;
-  for (const auto* run : runs) {
-    double sum = 0;
-    double expected = 0;
-    for (const auto& [frames, own] : run->own_times) {
-      sum += own.sum;
-      expected += static_cast<double>(own.passes) * usual[frames];
-    }
-    result.push_back(expected > 0 ? sum / expected : 1);
-  }
-  return result;
-}
-
-struct pooled_run {
-  const capacity_run* run;
-  const capacity_run_summary* summary;
-};
-
-/// Sets `disturbed` and `unsteady`, and returns the pooled runs that are not disturbed.
-std::vector<pooled_run> undisturbed(const capacity_settings& how,
-                                    std::span<const capacity_run> runs,
-                                    std::span<const capacity_run_summary> summaries, bool noise,
-                                    capacity_estimate& to) {
-  constexpr std::size_t least_to_compare = 5;
-  constexpr double scale = 1.4826;  // standard deviation / median absolute deviation
-  std::vector<std::size_t> counted;
-  std::vector<const capacity_run_summary*> of_counted;
-  to.disturbed.assign(runs.size(), false);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (!is_complete(runs[i])) continue;
-    to.disturbed[i] = stood_still(runs[i].record);
-    if (!runs[i].pooled || to.disturbed[i]) continue;
-    counted.push_back(i);
-    of_counted.push_back(&summaries[i]);
-  }
-  const auto own = relative_own_times(of_counted);
-  double limit = std::numeric_limits<double>::infinity();
-  if (noise && own.size() >= least_to_compare) {
-    const double center = median_of(own);
-    std::vector<double> off;
-    for (const double time : own) off.push_back(std::abs(time - center));
-    limit = center + std::max(5 * scale * median_of(std::move(off)), how.within / 2 * center);
-    const auto above = std::count_if(own.begin(), own.end(), [&](double t) { return t > limit; });
-    constexpr double most = 0.4;  // fraction of runs
-    to.unsteady = static_cast<double>(above) > most * static_cast<double>(own.size());
-    if (to.unsteady) limit = std::numeric_limits<double>::infinity();
-  }
-  std::vector<pooled_run> left;
-  for (std::size_t i = 0; i < counted.size(); ++i) {
-    const auto run = counted[i];
-    to.disturbed[run] = own[i] > limit;
-    if (!to.disturbed[run]) left.push_back({&runs[run], &summaries[run]});
-  }
-  return left;
-}
-
-/// Compares runs with a reference queue that has the same arrivals. Rates are in frames per second.
-class random_arrivals {
- public:
-  random_arrivals(const capacity_settings& how, std::optional<double> closed_loop,
-                  std::span<const pooled_run> runs)
-      : allowed_(1 - how.percentile) {
-    double fastest = closed_loop.value_or(0);
-    double highest = 0;
-    for (const auto& [run, summary] : runs) {
-      highest = std::max(highest, run->rate);
-      // The reference must sustain all rates that the pipeline sustained.
-      if (summary->held) fastest = std::max(fastest, 1.02 * run->rate);
-      runs_.push_back({run->rate, summary->late, {}, skipped_frames(run->record)});
-      counted_ += static_cast<double>(summary->times.size());
-      for (const auto& [due, time] : due_and_times(run->record)) {
-        runs_.back().arrivals.push_back(1e-9 * static_cast<double>(due));
-      }
-    }
-    queue_.service = 1 / (fastest > 0 ? fastest : highest);
-    queue_.burst = runs.front().run->record.run.burst;
-  }
-
-  double fastest() const { return 1 / queue_.service; }
-
-  /// Returns the regression line's value at `rate` in standard errors; negative below the capacity.
-  double evidence(double rate) const {
-    const double limit = queue_.limit_for(rate, allowed_);
-    // Nonzero if fewer frames wait in the reference than the percentile allows to be late.
-    const double offset = allowed_ - queue_.late_share(rate, limit);
-    struct point {
-      double at;
-      double difference;
-      double weight;
-    };
-    std::vector<point> points;
-    double w = 0, x = 0, xx = 0, y = 0, xy = 0;
-    for (const auto& run : runs_) {
-      const double expected = queue_.late_share(run.rate, limit);
-      const double in_reference = queue_.late_share_of(run.arrivals, limit, run.skipped);
-      const point p = {std::log(run.rate / rate), run.late - in_reference - offset,
-                       1 / std::max(expected, allowed_ / 5)};
-      w += p.weight;
-      x += p.weight * p.at;
-      xx += p.weight * p.at * p.at;
-      y += p.weight * p.difference;
-      xy += p.weight * p.at * p.difference;
-      points.push_back(p);
-    }
-    const double determinant = w * xx - x * x;
-    const double at_rate = (xx * y - x * xy) / determinant;
-    const double slope = (w * xy - x * y) / determinant;
-    double variance = 0;
-    for (const auto& p : points) {
-      const double share =
-          p.weight * (xx - x * p.at) / determinant;  // weight of the point in `at_rate`
-      const double leverage = p.weight * (xx - 2 * x * p.at + w * p.at * p.at) / determinant;
-      const double rest = p.difference - at_rate - slope * p.at;
-      const double error = share * rest / std::max(1 - leverage, 0.1);
-      variance += error * error;
-    }
-    // The standard error is at least one frame, the resolution of the fractions.
-    return at_rate / std::max(std::sqrt(variance), 1 / counted_);
-  }
-
-  /// Returns the slope of the reference's log odds of a late frame over log(rate), at least 1.
-  double steepness(double rate) const {
-    const double limit = queue_.limit_for(rate, allowed_);
-    const auto log_odds = [&](double at) {
-      const double late = std::clamp(queue_.late_share(at, limit), 1e-9, 1 - 1e-9);
-      return std::log(late / (1 - late));
-    };
-    constexpr double step = 1.01;
-    return std::max(1.0, (log_odds(rate) - log_odds(rate / step)) / std::log(step));
-  }
-
- private:
-  struct one_run {
-    double rate;
-    double late;
-    std::vector<double> arrivals;
-    std::size_t skipped;
-  };
-
-  double allowed_;
-  double counted_ = 0;  // counted frames of all runs
-  reference_queue queue_;
-  std::vector<one_run> runs_;
-};
-
-/// Searches from `from` towards `to` for the first rate for which `within` is false.
-template <class Within>
-std::optional<double> crossing(double from, double to, Within within) {
-  constexpr double step = 1.02;
-  const double factor = to > from ? step : 1 / step;
-  double in = from;
-  for (;;) {
-    double out = in * factor;
-    const bool last = to > from ? out >= to : out <= to;
-    if (last) out = to;
-    if (!within(out)) {
-      constexpr int bisections = 12;
-      for (int i = 0; i < bisections; ++i) {
-        const double middle = std::sqrt(in * out);
-        (within(middle) ? in : out) = middle;
-      }
-      return out;
-    }
-    if (last) return std::nullopt;
-    in = out;
-  }
-}
-
-void estimate_random_arrivals(const capacity_settings& how, std::optional<double> closed_loop,
-                              std::span<const pooled_run> runs, capacity_estimate& to) {
-  constexpr std::size_t least_for_line = 4;
-  const auto [slowest, fastest] = std::minmax_element(
-      runs.begin(), runs.end(), [](auto& a, auto& b) { return a.run->rate < b.run->rate; });
-  if (runs.size() < least_for_line || slowest->run->rate == fastest->run->rate) return;
-  const random_arrivals compare(how, closed_loop, runs);
-  const double highest = std::max(0.995 * compare.fastest(), slowest->run->rate);
-  // Limit extrapolation beyond the measured rates.
-  constexpr double extrapolation = 1.2;
-  double low = slowest->run->rate / extrapolation;
-  double high = std::min(highest, fastest->run->rate * extrapolation);
-  const bool rises = compare.evidence(low) < 0 || compare.evidence(high) > 0;
-  to.next = runs.size() % 2 == 0 ? high : low;
-  if (!rises) return;  // too noisy, since late frames do not increase with the rate
-  constexpr int bisections = 20;
-  for (int i = 0; i < bisections; ++i) {
-    const double middle = std::sqrt(low * high);
-    (compare.evidence(middle) < 0 ? low : high) = middle;
-  }
-  const double rate = std::sqrt(low * high);
-  const bool between = rate >= slowest->run->rate && rate <= fastest->run->rate;
-  const double critical = student_t_critical(0.05, runs.size() - 2);
-  const auto plausible = [&](double x) { return std::abs(compare.evidence(x)) <= critical; };
-  to.rate = rate;
-  to.low = crossing(rate, slowest->run->rate / 2, plausible);
-  to.high = crossing(rate, highest, plausible).value_or(compare.fastest());
-  to.enough = between && runs.size() >= least_at_random;
-  // Alternate between rates below and above the capacity. They must be far enough apart to
-  // determine the slope, but also close, because the relation is only locally linear.
-  const double steepness = compare.steepness(rate);
-  const double half = to.width() ? *to.width() / 2 : 1;
-  // Batches resemble the reference less, and their relation bends sooner.
-  const double most = runs.front().run->record.run.batch_frames > 1 ? 0.06 : 0.3;
-  const double apart =
-      std::min(std::clamp(2 * half, std::log(1.25) / steepness, std::log(2.5) / steepness), most);
-  to.next = std::min(rate * std::exp(runs.size() % 2 == 0 ? apart : -apart), highest);
-  for (const auto& [run, summary] : runs) {
-    if (std::abs(std::log(run->rate / to.next)) < apart / 2) to.next = run->rate;
-  }
-}
-
-void estimate_constant_rate(const capacity_settings& how, std::span<const pooled_run> runs,
-                            capacity_estimate& to) {
-  struct votes {
-    std::size_t held = 0;
-    std::size_t all = 0;
-  };
-  std::map<double, votes> rates;
-  for (const auto& [run, summary] : runs) {
-    rates[run->rate].all += 1;
-    rates[run->rate].held += summary->held ? 1 : 0;
-  }
-  const auto holds = [](const auto& rate) { return 2 * rate.second.held > rate.second.all; };
-  const auto first_failed = std::find_if_not(rates.begin(), rates.end(), holds);
-  const auto last_held = std::find_if(rates.rbegin(), rates.rend(), holds).base();
-  const double within = how.within;
-  if (first_failed == rates.begin() || last_held == rates.end()) {
-    // The measured rates do not enclose the capacity yet.
-    constexpr double step = 1.1;
-    if (rates.empty()) return;
-    to.next =
-        first_failed == rates.begin() ? rates.begin()->first / step : rates.rbegin()->first * step;
-    if (first_failed != rates.begin()) to.low = std::prev(first_failed)->first;
-    if (last_held != rates.end()) to.high = last_held->first;
-    return;
-  }
-  const auto below = std::prev(first_failed);
-  const double frames = static_cast<double>(runs.back().run->record.run.frames);
-  const double queue = 1e-9 * static_cast<double>(how.bound) * below->first;
-  to.low = below->first / (1 + std::min(queue / frames, within / 4));
-  to.high = last_held->first;
-  to.rate = below->first;
-  // Bisect the gap, then repeat runs at its ends and at rates with contradictory results.
-  const auto fewest =
-      std::min_element(below, std::next(last_held),
-                       [](const auto& a, const auto& b) { return a.second.all < b.second.all; });
-  const bool contradict = std::next(below) != last_held;
-  const double gap = last_held->first / below->first - 1;
-  to.enough = fewest->second.all >= least_at_each_end;
-  to.next = !contradict && (gap > within / 2 || (to.enough && *to.width() > within))
-                ? std::sqrt(below->first * last_held->first)
-                : fewest->first;
-}
-
 }  // namespace
 
 bool is_complete(const capacity_run& run) noexcept {
-  return (run.cut_off || !run.record.interrupted) && !run.record.failure;
+  return std::ranges::all_of(run.members, [&](const run_record& member) {
+    return (run.cut_off || !member.interrupted) && !member.failure;
+  });
 }
 
 capacity_run_summary summarize(const capacity_run& run, const capacity_settings& how) {
-  capacity_run_summary result;
-  const auto due = due_and_times(run.record);
-  for (std::size_t i = skipped_frames(run.record); i < due.size(); ++i) {
-    result.times.push_back(due[i].second);
-  }
-  result.times.insert(result.times.end(), static_cast<std::size_t>(run.overdue), never);
-  const auto late = std::count_if(result.times.begin(), result.times.end(),
-                                  [&](nanoseconds time) { return time > how.bound; });
-  if (result.times.empty()) return result;
-  result.late = static_cast<double>(late) / static_cast<double>(result.times.size());
-  result.growing = how.arrival == arrival::constant && keeps_growing(run);
   constexpr double rounding = 1e-9;
-  result.held = result.late <= 1 - how.percentile + rounding && !result.growing;
-  result.own_times = own_times_of(run.record);
-  return result;
-}
-
-capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<double> closed_loop,
-                                    std::span<const capacity_run> runs,
-                                    std::span<const capacity_run_summary> summaries, bool noise) {
-  capacity_estimate result;
-  const auto left = undisturbed(how, runs, summaries, noise, result);
-  result.runs = left.size();
-  for (const auto& [run, summary] : left) result.frames += summary->times.size();
-  if (left.empty()) return result;
-  if (how.arrival == arrival::poisson) {
-    estimate_random_arrivals(how, closed_loop, left, result);
-  } else {
-    estimate_constant_rate(how, left, result);
+  capacity_run_summary result;
+  result.held = true;
+  for (const run_record& member : run.members) {
+    rate_sample& sample = result.members.emplace_back();
+    if (!is_judged(run, member)) continue;
+    sample.bound = bound_of(how, member);
+    auto skipped = member.run.frames / 10;
+    for (const auto& [due, time] : due_and_times(member)) {
+      sample.due.push_back(due);
+      if (skipped-- <= 0) sample.times.push_back(time);
+    }
+    const auto overdue = run.overdue + (run.cut_off ? 0 : unfinished_late(member, sample.bound));
+    sample.times.insert(sample.times.end(), static_cast<std::size_t>(overdue), never);
+    const auto late =
+        std::ranges::count_if(sample.times, [&](nanoseconds time) { return time > sample.bound; });
+    if (!sample.times.empty()) {
+      sample.late = static_cast<double>(late) / static_cast<double>(sample.times.size());
+    }
+    sample.growing = how.arrival == arrival::constant &&
+                     keeps_growing(member, member.run.rate.value_or(run.rate));
+    result.held &=
+        !sample.times.empty() && sample.late <= 1 - how.percentile + rounding && !sample.growing;
   }
+  if (run.members.size() == 1) result.own_times = own_times_of(run.members.front());
   return result;
 }
 
@@ -407,12 +149,42 @@ frame_times times_alone(const run_record& record) {
   return times;
 }
 
+/// Returns whether `a` is closer to its bound than `b`, or further beyond it.
+bool is_closer(const bound_check& a, nanoseconds bound_a, const bound_check& b,
+               nanoseconds bound_b) {
+  const auto share = [](const bound_check& of, nanoseconds bound) {
+    return static_cast<double>(of.value.value_or(0)) / static_cast<double>(bound);
+  };
+  return std::pair(a.late_share(), share(a, bound_a)) >
+         std::pair(b.late_share(), share(b, bound_b));
+}
+
+/// Sets `member` and what depends on it. `runs`: the summaries of the runs that count.
+void add_closest(probe_summary& to, const capacity_settings& how,
+                 const std::vector<const capacity_run_summary*>& runs) {
+  if (runs.empty()) return;
+  nanoseconds bound = 0;
+  for (std::size_t m = 0; m < runs.front()->members.size(); ++m) {
+    const nanoseconds own = runs.front()->members[m].bound;
+    if (own == 0) continue;
+    std::vector<std::vector<nanoseconds>> times;
+    for (const auto* run : runs) times.push_back(run->members[m].times);
+    auto check = check_bound(times, how.percentile, own);
+    if (bound != 0 && !is_closer(check, own, to.times, bound)) continue;
+    bound = own;
+    to.member = m;
+    to.times = std::move(check);
+  }
+  to.growing = static_cast<std::size_t>(std::ranges::count_if(
+      runs, [&](const auto* run) { return run->members[to.member].growing; }));
+}
+
 std::vector<probe_summary> probes_of(const capacity_record& record,
                                      const std::vector<capacity_run_summary>& summaries,
                                      const std::vector<bool>& disturbed) {
   const auto& runs = record.runs;
   std::vector<probe_summary> probes;
-  std::vector<std::vector<std::vector<nanoseconds>>> times;  // by probe and run
+  std::vector<std::vector<const capacity_run_summary*>> counted;  // by probe
   std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto at = std::find(numbers.begin(), numbers.end(), runs[i].probe) - numbers.begin();
@@ -420,13 +192,13 @@ std::vector<probe_summary> probes_of(const capacity_record& record,
     if (index == probes.size()) {
       numbers.push_back(runs[i].probe);
       probes.emplace_back();
-      times.emplace_back();
+      counted.emplace_back();
     }
     auto& probe = probes[index];
     probe.rate = runs[i].rate;
     probe.pooled = runs[i].pooled;
     probe.cut_off |= runs[i].cut_off;
-    probe.dropped += runs[i].record.load.dropped.size();
+    for (const auto& member : runs[i].members) probe.dropped += member.load.dropped.size();
     if (!is_complete(runs[i])) {
       ++probe.incomplete;
     } else if (disturbed[i]) {
@@ -434,27 +206,54 @@ std::vector<probe_summary> probes_of(const capacity_record& record,
     } else {
       probe.runs.push_back(i);
       probe.held += summaries[i].held ? 1 : 0;
-      probe.growing += summaries[i].growing ? 1 : 0;
-      times[index].push_back(summaries[i].times);
+      counted[index].push_back(&summaries[i]);
     }
   }
-  for (std::size_t i = 0; i < probes.size(); ++i) {
-    probes[i].times = check_bound(times[i], record.how.percentile, record.how.bound);
-  }
+  for (std::size_t i = 0; i < probes.size(); ++i) add_closest(probes[i], record.how, counted[i]);
   return probes;
 }
 
-finding found(std::string_view key, const capacity_settings& how) {
-  return finding{key}
-      .with("percentile", percentile_name(how.percentile))
-      .with("bound", how.bound, unit::duration);
+/// Adds what the closed loop and the other runs of one pipeline show apart from the estimate.
+void add_closed_loop(capacity_summary& to, const capacity_record& record) {
+  const run_record& first = *record.closed_loop;
+  to.closed_loop = summarize(first).throughput;
+  to.batch_frames = first.run.batch_frames;
+  std::vector<std::vector<nanoseconds>> alone;
+  std::vector<std::vector<nanoseconds>> waiting;
+  const auto add_alone = [&](const run_record& run) {
+    auto times = times_alone(run);
+    alone.push_back(std::move(times.from_begin));
+    waiting.push_back(std::move(times.from_due));
+  };
+  add_alone(first);
+  for (const auto& run : record.runs) add_alone(run.members.front());
+  to.alone = check_bound(alone, record.how.percentile, record.how.bound);
+  if (const auto batches = batches_of(first); batches && first.run.batch_wait) {
+    to.waiting = check_bound(waiting, record.how.percentile, record.how.bound);
+    const auto full = batches->sizes.back().times->median();
+    if (*first.run.batch_wait + full > record.how.bound) to.batch_wait = first.run.batch_wait;
+  }
 }
 
-finding estimate_of(const capacity_estimate& estimate, const capacity_settings& how) {
-  auto made = found("capacity", how);
-  made.with("rate", estimate.rate, unit::frames_per_second);
-  made.with("low", estimate.low, unit::frames_per_second);
-  made.with("high", estimate.high, unit::frames_per_second);
+finding found(std::string_view key, const capacity_settings& how) {
+  finding made{key};
+  made.with("percentile", percentile_name(how.percentile));
+  if (how.bound == 0) return made.with("bound", "its deadline");
+  return made.with("bound", how.bound, unit::duration);
+}
+
+finding estimate_of(const capacity_summary& summary, const capacity_settings& how) {
+  const capacity_estimate& estimate = summary.estimate;
+  auto made = found(summary.set ? "capacity_of_set" : "capacity", how);
+  const probe_summary* late = nullptr;  // at the lowest rate above the capacity
+  for (const auto& probe : summary.probes) {
+    const bool fails = probe.rate > *estimate.rate && probe.held < probe.runs.size();
+    if (fails && (late == nullptr || probe.rate < late->rate)) late = &probe;
+  }
+  if (summary.set && late != nullptr) made.with("first", summary.set->members[late->member]);
+  made.with("rate", estimate.rate, summary.rate_unit());
+  made.with("low", estimate.low, summary.rate_unit());
+  made.with("high", estimate.high, summary.rate_unit());
   return made.with("runs", estimate.runs).with("frames", estimate.frames);
 }
 
@@ -493,8 +292,8 @@ std::optional<finding> failures_below(const capacity_summary& summary,
                finding_severity::warning};
   return made.with("failed", failed)
       .with("runs", runs)
-      .with("below", below, unit::frames_per_second)
-      .with("lowest", lowest, unit::frames_per_second)
+      .with("below", below, summary.rate_unit())
+      .with("lowest", lowest, summary.rate_unit())
       .with("batch_wait", summary.batch_wait, unit::duration);
 }
 
@@ -512,14 +311,14 @@ finding nothing_found(const capacity_summary& summary, const capacity_settings& 
   const auto [lowest, highest] = std::ranges::minmax_element(probes, {}, &probe_summary::rate);
   const bool judged_all = probes.size() == summary.probes.size();
   if (judged_all && std::ranges::all_of(probes, held_in_all)) {
-    return found("every_rate_held", how).with("highest", highest->rate, unit::frames_per_second);
+    return found("every_rate_held", how).with("highest", highest->rate, summary.rate_unit());
   }
   std::optional<double> held;
   for (const auto& probe : probes) {
     if (held_in_all(probe)) held = std::max(held.value_or(0), probe.rate);
   }
-  if (held) return found("search_ended_early", how).with("held", *held, unit::frames_per_second);
-  auto made = found("no_rate_held", how).with("lowest", lowest->rate, unit::frames_per_second);
+  if (held) return found("search_ended_early", how).with("held", *held, summary.rate_unit());
+  auto made = found("no_rate_held", how).with("lowest", lowest->rate, summary.rate_unit());
   if (summary.waiting.verdict == bound_verdict::fails) {
     made.with("wait", summary.batch_wait, unit::duration);
   }
@@ -539,34 +338,22 @@ std::int64_t frames_for_queue(const capacity_settings& how, double closed_loop,
   return std::max<std::int64_t>(batches, std::llround(relaxed));
 }
 
+const run_record& first_run(const capacity_record& record) {
+  static const run_record none;
+  if (record.closed_loop) return *record.closed_loop;
+  return record.runs.empty() ? none : record.runs.front().members.front();
+}
+
 capacity_summary summarize(const capacity_record& record) {
   capacity_summary result;
-  const auto& first = record.closed_loop;
-  result.closed_loop = summarize(first).throughput;
-  result.batch_frames = first.run.batch_frames;
   std::vector<capacity_run_summary> runs;
-  std::vector<std::vector<nanoseconds>> alone;
-  std::vector<std::vector<nanoseconds>> waiting;
-  const auto add_alone = [&](const run_record& run) {
-    auto times = times_alone(run);
-    alone.push_back(std::move(times.from_begin));
-    waiting.push_back(std::move(times.from_due));
-  };
-  add_alone(first);
-  for (const auto& run : record.runs) {
-    runs.push_back(summarize(run, record.how));
-    add_alone(run.record);
-  }
-  result.alone = check_bound(alone, record.how.percentile, record.how.bound);
-  if (const auto batches = batches_of(first); batches && first.run.batch_wait) {
-    result.waiting = check_bound(waiting, record.how.percentile, record.how.bound);
-    const auto full = batches->sizes.back().times->median();
-    if (*first.run.batch_wait + full > record.how.bound) result.batch_wait = first.run.batch_wait;
-  }
-  result.estimate =
-      estimate_capacity(record.how, result.closed_loop, record.runs, runs, !record.prediction);
+  for (const auto& run : record.runs) runs.push_back(summarize(run, record.how));
+  if (record.closed_loop) add_closed_loop(result, record);
+  result.estimate = estimate_capacity(record.how, result.closed_loop, record.runs, runs,
+                                      !record.prediction && !record.set);
   result.predicted = record.prediction.has_value();
-  result.warning = disturbance_finding(record.conditions, record.closed_loop);
+  result.set = record.set;
+  result.warning = disturbance_finding(record.conditions, first_run(record));
   result.probes = probes_of(record, runs, result.estimate.disturbed);
   return result;
 }
@@ -574,7 +361,7 @@ capacity_summary summarize(const capacity_record& record) {
 std::vector<finding> findings_of(const capacity_summary& summary, const capacity_settings& how) {
   const auto& estimate = summary.estimate;
   if (!estimate.rate) return {nothing_found(summary, how)};
-  std::vector<finding> list = {estimate_of(estimate, how)};
+  std::vector<finding> list = {estimate_of(summary, how)};
   if (auto width = width_of(estimate, how)) list.push_back(std::move(*width));
   const auto left_out = std::count(estimate.disturbed.begin(), estimate.disturbed.end(), true);
   if (estimate.unsteady) {

@@ -22,20 +22,26 @@ struct own_time {
   double mean() const noexcept { return sum / static_cast<double>(passes); }
 };
 
-/// Summary of a run at one rate. Excludes the first tenth of the frames, because the queue starts
-/// empty and is shorter than in the steady state.
-struct capacity_run_summary {
+/// Frames of one pipeline in a run at one rate. Excludes the first tenth of the frames, because the
+/// queue starts empty and is shorter than in the steady state.
+struct rate_sample {
+  nanoseconds bound = 0;           ///< 0: the frames have no bound
+  std::vector<nanoseconds> due;    ///< due times, with those of the first tenth; ascending
   std::vector<nanoseconds> times;  ///< each frame's time from due to end; `never` if not complete
   double late = 0;                 ///< fraction of `times` above the bound
-  bool growing = false;            ///< the queue kept growing; see `held`
-  /// By the number of frames of a pass. Includes the first tenth of the frames.
-  std::map<std::size_t, own_time> own_times;
+  /// At a constant rate, true if the median queue wait rises from each quarter of the run to the
+  /// next. Each rise must be at least a twentieth of the frame interval and at least the
+  /// interquartile range of either quarter. Of a batch, the wait of the last frame counts.
+  bool growing = false;
+};
 
-  /// True if the run met the bound, which requires that the percentile allows the fraction of late
-  /// frames and that `growing` is false. `growing` is true at a constant rate if the median queue
-  /// wait rises from each quarter of the run to the next. Each rise must be at least a twentieth of
-  /// the frame interval and at least the interquartile range of either quarter. Of a batch, the
-  /// wait of the last frame counts.
+/// Summary of a run at one rate.
+struct capacity_run_summary {
+  std::vector<rate_sample> members;  ///< one; of a set, one per pipeline
+  /// Of one pipeline, by the number of frames of a pass. Includes the first tenth of the frames.
+  std::map<std::size_t, own_time> own_times;
+  /// True if the run met the bound: in each pipeline with arrivals, the percentile allows the
+  /// fraction of late frames, and the queue is not `growing`.
   bool held = false;
 };
 
@@ -69,8 +75,8 @@ struct capacity_estimate {
 /// if their own time exceeds the median over all runs, which is taken for each size of batch, by
 /// more than five robust standard deviations (1.4826 times the median absolute deviation: Rousseeuw
 /// and Croux, 1993) and by more than half of `within`. If more than two fifths of the runs are
-/// slow, these are normal for the pipeline and count. Without `noise`, as in virtual time, slow
-/// runs count.
+/// slow, these are normal for the pipeline and count. Without `noise`, slow runs count: in virtual
+/// time, and of a set, whose frames wait for each other longer at higher rates.
 ///
 /// `poisson`: the number of late frames depends mainly on the arrival times, which are known. Each
 /// run is therefore compared with a `reference_queue` that has the same arrivals and the closed
@@ -98,15 +104,16 @@ capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<
 /// Summary of the runs at one rate.
 struct probe_summary {
   double rate = 0;
+  std::size_t member = 0;  ///< the pipeline that is closest to its bound, or furthest beyond it
   bool pooled = false;
   bool cut_off = false;
   std::vector<std::size_t> runs;  ///< indices of complete, undisturbed runs in the record
   std::size_t disturbed = 0;      ///< number of runs excluded as disturbed
   std::size_t incomplete = 0;     ///< number of runs excluded as incomplete
   std::size_t held = 0;           ///< number of runs that met the bound
-  std::size_t growing = 0;        ///< number of runs with a growing queue
+  std::size_t growing = 0;        ///< number of runs with a growing queue of `member`
   std::size_t dropped = 0;        ///< dropped frames of all runs, which count as late
-  bound_check times;              ///< times from due to end; `never` if dropped or overdue
+  bound_check times;              ///< of `member`, from due to end; `never` if dropped or overdue
 };
 
 /// Returns how many frames a run needs to represent the steady state: at least 40 full batches and,
@@ -132,7 +139,15 @@ struct capacity_summary {
   std::optional<nanoseconds> batch_wait;
   std::optional<finding> warning;  ///< disturbances of the machine
   bool predicted = false;          ///< the runs are in virtual time
+  std::optional<capacity_set> set;
+
+  /// Returns the unit of `rate` in runs, probes and the estimate.
+  unit rate_unit() const noexcept { return set ? unit::ratio : unit::frames_per_second; }
 };
+
+/// Returns the closed loop, or of a set, the first run of its first pipeline; an empty record
+/// without runs.
+const run_record& first_run(const capacity_record& record);
 
 capacity_summary summarize(const capacity_record& record);
 

@@ -138,18 +138,21 @@ finding effect_of(const comparison& of, bool with, double tail) {
   const bool late = of.figure == figure::late;
   const auto in = late ? unit::share : unit::duration;
   const auto range = *of.change_range();
-  made.with("verdict", std::string(verdict_word(of.verdict, of.figure)))
+  const auto word = std::string(verdict_word(of.verdict, of.figure));
+  made.with("verdict", word)
       .with("percentile", figure_name(of.figure, tail))
       .with("with", with ? of.value : of.reference, in)
       .with("without", with ? of.reference : of.value, in);
   if (late) {
     return made.with("change", in_points(of.difference))
         .with("low", in_points(range.low))
-        .with("high", in_points(range.high));
+        .with("high", in_points(range.high))
+        .with("effect", "has " + word + " late frames");
   }
   return made.with("change", of.ratio - 1, unit::change)
       .with("low", range.low, unit::change)
-      .with("high", range.high, unit::change);
+      .with("high", range.high, unit::change)
+      .with("effect", "is " + word);
 }
 
 void add_inversions(const finding_source& from, std::vector<finding>& to) {
@@ -222,6 +225,7 @@ void add_scheduling_findings(const finding_source& from, std::vector<finding>& t
   add_effects(&settings::policy, "policy");
   add_effects(&settings::window, "window");
   add_effects(&settings::streams, "streams");
+  add_effects(&settings::late, "late");
   grouped_findings some;
   grouped_findings none;
   for (const auto& who : from.labels.all()) {

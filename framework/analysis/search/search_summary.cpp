@@ -37,7 +37,7 @@ class search_judge {
       const auto overload = overload_of(runs);
       const bool grows = percentile_of(search_.objective) && overload && overload->growth;
       if (enough && !grows) made.objective = samples.value(search_.objective);
-      made.range = samples.range(search_.objective);
+      made.range = samples.range(search_.objective, outside_95 / static_cast<double>(count));
       for (std::size_t other = 0; other < count; ++other) {
         if (other != c) pairs.pairs.push_back({{c, 0}, {other, 0}});
       }

@@ -29,13 +29,16 @@ class capacity_search {
                   const capacity_options& options)
       : probe_(probe), options_(options) {
     record_.how = how;
+    record_.set = options.set;
     record_.prediction = options.prediction;
   }
 
   capacity_record search() {
     std::optional<machine_watch> machine;
     if (options_.watch_machine) machine.emplace(options_.watch_machine());
-    if (const auto ceiling = closed_loop()) {
+    // Runs start at half the ceiling.
+    const std::optional<double> ceiling = record_.set ? 2 : closed_loop();
+    if (ceiling) {
       ceiling_ = *ceiling;
       closed_rate_ = *ceiling;
       if (find_any() && narrow()) pool();
@@ -50,12 +53,13 @@ class capacity_search {
   /// Measures the throughput in frame/s while a frame is always waiting.
   std::optional<double> closed_loop() {
     const auto frames = how().frames > 0 ? std::min(how().frames, closed_frames) : closed_frames;
-    record_.closed_loop = make_run({}, frames, false).record;
-    if (ended(record_.closed_loop)) return std::nullopt;
+    const auto run = make_run({}, frames, false);
+    record_.closed_loop = run.members.front();
+    if (ended(run)) return std::nullopt;
     const auto throughput = summarize(record_).closed_loop;
     if (throughput && how().frames == 0) {
       record_.how.frames =
-          usual_capacity_frames(how(), *throughput, record_.closed_loop.run.batch_frames);
+          usual_capacity_frames(how(), *throughput, record_.closed_loop->run.batch_frames);
     }
     return throughput;
   }
@@ -64,10 +68,10 @@ class capacity_search {
   /// high rates first if frames may wait too long for others of their batch at low rates.
   bool find_any() {
     const double half = ceiling_ / 2;
-    const bool waits = summarize(record_).batch_wait.has_value();
+    const bool waits = !record_.set && summarize(record_).batch_wait.has_value();
     for (double rate = waits ? 0.9 * ceiling_ : half; rate > lowest_part * ceiling_;
          rate /= rate > half ? near : 4) {
-      const auto known = summarize(record_);
+      const auto known = record_.set ? capacity_summary{} : summarize(record_);
       if (known.alone.verdict == bound_verdict::fails) return false;
       if (known.waiting.verdict == bound_verdict::fails) return false;
       const auto held = holds(rate);
@@ -102,7 +106,7 @@ class capacity_search {
     constexpr int most_tries = 4;  // a run is repeated if the process stood still
     for (int tries = 0; tries < most_tries; ++tries) {
       if (!run_at(rate, how().frames, false)) return std::nullopt;
-      if (!stood_still(record_.runs.back().record)) break;
+      if (std::ranges::none_of(record_.runs.back().members, stood_still)) break;
     }
     const bool held = summaries_.back().held;
     (held ? low_ : high_) = rate;
@@ -123,8 +127,8 @@ class capacity_search {
       if (rate <= 0) rate = about[(record_.runs.size() - before) % about.size()];
       if (rate > most_rate || rate < lowest_part * ceiling_) return;
       if (!run_at(rate, frames, true)) return;
-      estimate =
-          estimate_capacity(how(), closed_rate_, record_.runs, summaries_, !record_.prediction);
+      estimate = estimate_capacity(how(), closed_rate_, record_.runs, summaries_,
+                                   !record_.prediction && !record_.set);
       repeated = record_.runs.size() - before - estimate.runs;
       low_ = estimate.low;
       high_ = estimate.high;
@@ -142,7 +146,7 @@ class capacity_search {
         record_.runs.begin(), record_.runs.end(),
         [&](const auto& other) { return other.rate == rate && other.pooled == pooled; });
     run.probe = same == record_.runs.end() ? probes_++ : same->probe;
-    const bool last = !run.cut_off && ended(run.record);
+    const bool last = !run.cut_off && ended(run);
     summaries_.push_back(summarize(run, how()));
     record_.runs.push_back(std::move(run));
     if (last) return false;
@@ -167,9 +171,11 @@ class capacity_search {
   }
 
   /// Returns true if the search has to end after a run.
-  bool ended(const run_record& run) {
-    record_.interrupted |= run.interrupted;
-    return run.interrupted || run.failure || run.frames.empty();
+  bool ended(const capacity_run& run) {
+    return std::ranges::any_of(run.members, [this](const run_record& member) {
+      record_.interrupted |= member.interrupted;
+      return member.interrupted || member.failure || member.frames.empty();
+    });
   }
 
   const probe_function& probe_;
@@ -241,11 +247,11 @@ class capacity_probe {
       if (overdue(rate, request.frames, elapsed, at.done) >= limit) cut.raise();
     };
     capacity_run run;
-    run.record = run_(options);
+    run.members = {run_(options)};
+    const run_record& record = run.members.front();
     const bool stopped = stop_ != nullptr && stop_->raised();
-    run.cut_off =
-        run.record.interrupted && !stopped && !run.record.failure && !run.record.frames.empty();
-    if (run.cut_off) run.overdue = overdue_at_end(run.record, rate);
+    run.cut_off = record.interrupted && !stopped && !record.failure && !record.frames.empty();
+    if (run.cut_off) run.overdue = overdue_at_end(record, rate);
     return run;
   }
 
@@ -272,9 +278,10 @@ class capacity_probe {
       }
       options.stop = stop_;
       options.on_progress = request.on_progress;
-      run.record = run_(options);
-      if (run.record.interrupted || run.record.failure || run.record.load.dropped.empty()) break;
-      rate = std::min(all_at_once, 4 * rough_rate(run.record));
+      run.members = {run_(options)};
+      const run_record& record = run.members.front();
+      if (record.interrupted || record.failure || record.load.dropped.empty()) break;
+      rate = std::min(all_at_once, 4 * rough_rate(record));
     }
     return run;
   }
@@ -311,6 +318,26 @@ probe_function make_session_probe(session& s, const capacity_settings& how,
                                   const stop_request* stop) {
   return make_probe([&s](const run_options& options) { return s.run(options); }, s.planned().run,
                     how, stop);
+}
+
+probe_function make_set_probe(const experiment_plan& planned, std::size_t configuration,
+                              trial_runner& runner, const stop_request* stop) {
+  double lowest = 0;
+  for (const plan& p : planned.configurations[configuration].members) {
+    const double rate = p.run.rate.value_or(0);
+    if (rate > 0 && (lowest == 0 || rate < lowest)) lowest = rate;
+  }
+  return [&runner, stop, lowest, configuration](const probe_request& request) {
+    if (request.on_progress) request.on_progress({.total = request.frames});
+    const double length = 1e9 * static_cast<double>(request.frames) / (lowest * *request.rate);
+    capacity_run run;
+    run.members = runner.run(configuration,
+                             {.number = request.seed,
+                              .rate_factor = *request.rate,
+                              .horizon = static_cast<nanoseconds>(length)},
+                             stop);
+    return run;
+  };
 }
 
 std::int64_t overdue_frames(const capacity_settings& how, double rate, std::int64_t frames,

@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "framework/base/stop_request.hpp"
+#include "framework/campaign/experiment/trial_runner.hpp"
+#include "framework/plan/experiment_plan.hpp"
 #include "framework/record/capacity_record.hpp"
 #include "framework/run/execute/machine_watch.hpp"
 #include "framework/run/execute/session.hpp"
@@ -12,14 +14,15 @@
 namespace graphline {
 
 struct probe_request {
-  std::optional<double> rate;  ///< frames due per second; empty: all at once
+  /// Frames due per second; of a set, the factor on its rates. Empty: all frames due at once.
+  std::optional<double> rate;
   std::int64_t frames = 0;
   std::uint64_t seed = 1;    ///< seed of random arrivals
   bool may_cut_off = false;  ///< the run may end early once its verdict is clear
   progress_function on_progress;
 };
 
-/// Makes a run and sets `record`; if the run ended early, sets `cut_off` and `overdue` too. Its
+/// Makes a run and sets `members`; if the run ended early, sets `cut_off` and `overdue` too. Its
 /// exceptions propagate through the search.
 using probe_function = std::function<capacity_run(const probe_request&)>;
 
@@ -38,6 +41,7 @@ struct capacity_options {
   /// Starts watching the machine. If empty, the record has no conditions.
   std::function<machine_watch()> watch_machine = {};
   std::optional<prediction_record> prediction = {};  ///< if the runs are in virtual time
+  std::optional<capacity_set> set = {};              ///< if several pipelines run concurrently
 };
 
 /// Returns the smallest number of frames with which a run can show that the percentile meets the
@@ -59,6 +63,8 @@ std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_l
 /// - Pooled runs near that rate are four times as long, or twice for `poisson`. Each uses other
 ///   arrivals, at the rate for which `estimate_capacity` expects most information. Disturbed runs
 ///   are repeated.
+/// A set has no closed loop: its runs start at its own rates, a factor of 1.
+///
 /// The search ends when the interval is as narrow as `within`, or after 40 undisturbed or 14
 /// disturbed pooled runs. It ends early, with the runs so far, if a run fails or is interrupted, or
 /// if `stop` is raised.
@@ -78,6 +84,13 @@ probe_function make_probe(run_function run, const settings& planned, const capac
 /// @pre `s` and `stop` outlive the function
 probe_function make_session_probe(session& s, const capacity_settings& how,
                                   const stop_request* stop = nullptr);
+
+/// Returns a function that runs a configuration with all rates multiplied. A run lasts until the
+/// frames of the pipeline with the lowest rate are due.
+/// @pre each pipeline has constant or closed arrivals; at least one has constant arrivals
+/// @pre `runner` and `stop` outlive the function
+probe_function make_set_probe(const experiment_plan& planned, std::size_t configuration,
+                              trial_runner& runner, const stop_request* stop = nullptr);
 
 /// Returns a lower bound on the number of unfinished frames that have been due for longer than the
 /// bound. Allows for random arrivals under `poisson`.

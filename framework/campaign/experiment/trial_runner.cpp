@@ -75,9 +75,7 @@ class session_pool {
 class local_trial_runner final : public trial_runner {
  public:
   local_trial_runner(const experiment_plan& planned, device_source devices, std::uint64_t budget)
-      : planned_(planned),
-        pool_(planned, std::move(devices), budget),
-        allowance_(planned.how.horizon) {}
+      : planned_(planned), pool_(planned, std::move(devices), budget) {}
 
   std::vector<run_record> run(std::size_t configuration, const trial_request& request,
                               const stop_request* stop) override {
@@ -99,9 +97,10 @@ class local_trial_runner final : public trial_runner {
  private:
   std::vector<run_record> run_members(std::size_t configuration, const trial_request& request,
                                       const stop_request* stop) {
-    auto runs = ready(configuration, request.number, stop);
+    auto runs = ready(configuration, request, stop);
     std::vector<run_record> records;
-    const auto horizon = request.frames ? std::nullopt : planned_.how.horizon;
+    auto horizon = request.horizon;
+    if (!horizon && !request.frames) horizon = planned_.how.horizon;
     if (runs.size() == 1 && !horizon) {
       run_options options;
       options.frames = request.frames;
@@ -111,7 +110,7 @@ class local_trial_runner final : public trial_runner {
       records.push_back(runs.front().session->run(options));
       return records;
     }
-    allowance_.give(configuration, runs);
+    allowance_.give(configuration, runs, horizon);
     for (auto& run : runs) {
       if (run.foreground && request.frames) run.frames = request.frames;
       run.warmup = request.warmup;
@@ -122,7 +121,7 @@ class local_trial_runner final : public trial_runner {
   }
 
   /// Prepares the runs. Members on a schedule, or else the first member, are the foreground.
-  std::vector<concurrent_run> ready(std::size_t configuration, std::uint64_t number,
+  std::vector<concurrent_run> ready(std::size_t configuration, const trial_request& request,
                                     const stop_request* stop) {
     const auto& names = planned_.configurations[configuration].what.members;
     std::vector<concurrent_run> runs;
@@ -130,10 +129,13 @@ class local_trial_runner final : public trial_runner {
       const auto& name = names[runs.size()];
       const settings& run = s->planned().run;
       // The seed includes the name, so that members with the same pipeline have different arrivals.
-      runs.push_back({.name = name,
-                      .session = s,
-                      .foreground = run.arrival != arrival::closed,
-                      .arrival_seed = mix_seed(mix_seed(run.seed, number), seed_from(name))});
+      runs.push_back(
+          {.name = name,
+           .session = s,
+           .foreground = run.arrival != arrival::closed,
+           .rate = run.rate,
+           .arrival_seed = mix_seed(mix_seed(run.seed, request.number), seed_from(name))});
+      if (run.rate) *runs.back().rate *= request.rate_factor;
     }
     if (std::ranges::none_of(runs, &concurrent_run::foreground)) runs.front().foreground = true;
     return runs;

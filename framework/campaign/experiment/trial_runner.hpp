@@ -21,6 +21,8 @@ struct trial_request {
   /// Selects the random arrivals. Trials with the same number use the same arrivals for a member in
   /// all configurations; trials with different numbers use different arrivals.
   std::uint64_t number = 0;
+  double rate_factor = 1;                   ///< on the rates of concurrent pipelines
+  std::optional<nanoseconds> horizon = {};  ///< instead of the experiment's
 };
 
 class trial_runner {

@@ -55,6 +55,12 @@ worst_case bound_frames(const plan& p, const source_times& times, const source_o
                         int cores, const std::map<std::string, nanoseconds>& at_most) {
   for (const auto& [name, time] : at_most) stage_named(p, name, "--at-most");
   check_frames_apart(p.run);
+  if (p.policy.kind != nullptr && p.policy.kind->holds) {
+    throw input_error(fmt::format(
+        "--at-most: policy {} holds stages back, for a time that the bound cannot know; use a "
+        "policy that does not",
+        p.policy.kind->name));
+  }
   const schedule_properties& how = p.schedule.properties;
   const bool one_by_one = how.in_order || how.one_launch;
   const double m = one_by_one ? 1 : cores;
@@ -90,7 +96,9 @@ worst_case bound_frames(const plan& p, const source_times& times, const source_o
       path[s] = std::ranges::max(path[s], path[each.stage], {}, &part::sum);
     }
     path[s].work += on_cpu ? (1 - 1 / m) * ns : 0;
-    path[s].delays += delay;
+    // Stages that wait for the window follow each other, each after the host has seen the last one.
+    const bool in_a_row = p.run.window > 0 && !on_cpu;
+    (in_a_row ? all : path[s]).delays += delay;
     longest_path = std::ranges::max(longest_path, path[s], {}, &part::sum);
   }
   if (how.one_launch) made.issue = times.longest_launch();

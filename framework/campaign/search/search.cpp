@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <new>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -16,7 +17,8 @@
 namespace graphline {
 namespace {
 
-constexpr double screened_until = 0.4;  // of the time limit
+constexpr double predicted_until = 0.15;  // of the time limit
+constexpr double screened_until = 0.4;
 constexpr double raced_until = 0.65;
 constexpr std::size_t probes = 10;  // candidates that test the predictions
 constexpr std::size_t least_raced = 8;
@@ -145,9 +147,16 @@ class settings_search {
     most_frames_ = std::max<std::int64_t>(45, file_.frames);
   }
 
+  /// Predicts candidates in random order while time lasts.
   void predict() {
-    for (std::size_t i = 0; by_.predict && i < predicted_.size(); ++i) {
+    if (!by_.predict) return;
+    index_list order(predicted_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::mt19937_64 random(mix_seed(options_.seed, seed_from("predict")));
+    shuffle(order, random);
+    for (const std::size_t i : order) {
       stop_if_asked();
+      if (elapsed() >= predicted_until * limit()) return;
       const auto run = by_.predict(i, std::max(trial_frames_, frames_of_objective()));
       if (!run) continue;
       predicted_[i].add(*run);
@@ -188,20 +197,25 @@ class settings_search {
     for (std::size_t i = 0; i < samples_.size(); ++i) {
       (predicted_[i].trials() > 0 ? ranked : unknown).push_back(i);
     }
-    std::ranges::stable_sort(ranked, {}, [&](std::size_t i) {
+    const auto standing = [&](std::size_t i) {
       return std::pair(violation_of(goal_.limits, predicted_[i]),
-                       predicted_[i].scores(goal_.objective));
-    });
+                       predicted_[i].scores(goal_.objective).front());
+    };
+    std::ranges::stable_sort(ranked, {}, standing);
     screen(0);
     const std::size_t probed = std::min(probes, ranked.size());
     for (std::size_t i = 0; i < probed; ++i) {
       screen(ranked[i * (ranked.size() - 1) / std::max<std::size_t>(1, probed - 1)]);
     }
     if (predictions_rank(ranked)) {
-      ranked.resize(std::min(ranked.size(), std::max(least_raced, samples_.size() / 4)));
+      // Predictions within the margin do not rank.
+      auto last =
+          standing(ranked[std::min(ranked.size(), std::max(least_raced, samples_.size() / 4)) - 1]);
+      last.second += margin_;
+      std::erase_if(ranked, [&](std::size_t i) { return standing(i) > last; });
     }
-    for (const std::size_t i : unknown) screen(i);
     for (const std::size_t i : ranked) screen(i);
+    for (const std::size_t i : unknown) screen(i);
   }
 
   void screen(std::size_t candidate) {

@@ -156,7 +156,8 @@ std::string text_of(const plan& p) {
   each_setting([&](auto member, const setting_entry& of) {
     const std::string_view key = of.key;
     if (key == "strategy" || key == "graphs" || key == "priorities" || key == "streams") return;
-    if ((key == "wait" && !on_device) || !applies(member, of, p.run)) return;
+    if (key == "wait" && !on_device && p.run.arrival == arrival::closed) return;
+    if (!applies(member, of, p.run)) return;
     text += fmt::format("{}={} ", key, written(p.run.*member));
   });
   return text + fmt::format("{}", p.parameters);

@@ -33,14 +33,18 @@ judgment outcome_of(const probe_summary& probe) {
 
 table probe_table(const capacity_summary& summary, const capacity_settings& how) {
   using enum unit;
+  const auto& set = summary.set;
   using p = const probe_summary&;
   const bool drops = std::ranges::any_of(summary.probes, [](p x) { return x.dropped > 0; });
   auto probes = summary.probes;
   std::ranges::stable_sort(probes, {}, &probe_summary::rate);
   return table_of<probe_summary>(
       {"probes", "Rates", "rate"},
-      {{{"rate", "frame/s", frames_per_second},
-        [](p x) { return cell(x.rate, frames_per_second); }},
+      {{{"rate", set ? "rates" : "frame/s", summary.rate_unit(), 0,
+         set ? "factor on the rates of all pipelines" : ""},
+        [&](p x) { return cell(x.rate, summary.rate_unit()); }},
+       {{"pipeline", "pipeline", {}, 0, "the one closest to its bound", set ? everywhere : 0U},
+        [&](p x) { return set ? cell(set->members[x.member]) : cell(); }},
        {{"runs", "runs", none, 3}, [](p x) { return x.runs.size(); }},
        {{"counted_frames", "frames", none, 2}, [](p x) { return x.times.frames; }},
        {{"dropped", "dropped", none, 4, "", drops ? everywhere : in_data},
@@ -77,10 +81,10 @@ facts capacity_facts(const capacity_summary& summary) {
   using enum unit;
   const auto& of = summary.estimate;
   cell rate;
-  if (of.rate) rate = estimate{{*of.rate, frames_per_second}, of.low, of.high};
+  if (of.rate) rate = estimate{{*of.rate, summary.rate_unit()}, of.low, of.high};
   return {"capacity",
           "Capacity",
-          {{"value", "highest rate", rate},
+          {{"value", summary.set ? "highest factor on all rates" : "highest rate", rate},
            {"runs", "", of.runs},
            {"frames", "", of.frames},
            {"closed_loop", "closed loop", cell(summary.closed_loop, frames_per_second),
@@ -101,51 +105,90 @@ facts alone_facts(const bound_check& alone) {
           in_data};
 }
 
+std::string text_of(nanoseconds time) {
+  return to_text({static_cast<double>(time), unit::duration});
+}
+
+/// Returns what runs: the pipeline, or each pipeline of the set at the rates of its file.
+std::vector<std::string> heading_of(const capacity_record& record, const settings& load) {
+  const run_record& first = first_run(record);
+  const auto& how = record.how;
+  const auto percentile = percentile_name(how.percentile);
+  const auto bound = how.bound > 0 ? text_of(how.bound) : "its deadline";
+  const auto frames = counted(how.frames, "frame");
+  if (!record.set) {
+    settings way = first.run;
+    way.arrival = arrival::closed;
+    return {subject_of(first),
+            fmt::format("{}, timing={}", way_of(way, first.cpu_cores), to_word(way.timing)),
+            parameters_of(first.parameters),
+            fmt::format("highest rate with {} within {}; arrivals {}, {} per run of the search",
+                        percentile, bound, arrival_of(load), frames)};
+  }
+  const auto share = record.set->share;
+  std::vector<std::string> lines = {
+      device_of(first.device) +
+      (share == sharing::none ? "" : fmt::format("; share={}", to_word(share)))};
+  const auto& members = record.runs.front().members;
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    const settings& run = members[m].run;
+    lines.push_back(fmt::format("{}: {}{}", record.set->members[m],
+                                way_of(run, members[m].cpu_cores),
+                                run.deadline ? ", deadline " + text_of(*run.deadline) : ""));
+  }
+  lines.push_back(
+      fmt::format("highest factor on all rates with {} of each pipeline within {}; {} "
+                  "of the lowest rate per run of the search",
+                  percentile, bound, frames));
+  return lines;
+}
+
 }  // namespace
 
 document describe(const capacity_record& record, const capacity_analysis& analysis) {
-  const auto& first = record.closed_loop;
+  const run_record& first = first_run(record);
   const auto& how = record.how;
   const auto& summary = analysis.summary;
-  document made{"capacity", first.pipeline, first.description, {}, {}, {}, "probes"};
+  document made{"capacity",
+                record.set ? record.set->name : first.pipeline,
+                record.set ? record.set->description : first.description,
+                {},
+                {},
+                {},
+                "probes"};
   made.predicted = record.prediction.has_value();
-  settings way = first.run;
-  way.arrival = arrival::closed;
   settings load = first.run;
   load.arrival = how.arrival;
   load.frames = how.frames;
   load.rate.reset();
-  made.lines = {subject_of(first),
-                fmt::format("{}, timing={}", way_of(way, first.cpu_cores), to_word(way.timing)),
-                parameters_of(first.parameters),
-                fmt::format("highest rate with {} within {}; arrivals {}, {} per run of the search",
-                            percentile_name(how.percentile),
-                            to_text({static_cast<double>(how.bound), unit::duration}),
-                            arrival_of(load), counted(how.frames, "frame"))};
+  made.lines = heading_of(record, load);
   std::erase(made.lines, "");
   if (record.prediction) {
     made.lines.push_back(predicted_from(*record.prediction));
     made.lines.emplace_back(what_intervals_omit);
   }
-  add_failures(made, first, " in the closed loop");
+  if (record.closed_loop) add_failures(made, first, " in the closed loop");
   for (const auto& run : record.runs) {
-    if (run.record.failure) add_failures(made, run.record, "");
+    for (const auto& member : run.members) {
+      if (member.failure) add_failures(made, member, "");
+    }
   }
   if (record.interrupted) {
     made.findings.push_back({"capacity_interrupted", finding_severity::failure});
   }
   made.parts.push_back(capacity_facts(summary));
   made.parts.push_back(probe_table(summary, how));
-  made.parts.push_back(alone_facts(summary.alone));
+  if (!record.set) made.parts.push_back(alone_facts(summary.alone));
   made.findings.insert(made.findings.end(), analysis.findings.begin(), analysis.findings.end());
   if (summary.warning) made.findings.push_back(*summary.warning);
-  made.parts.push_back(facts{"",
-                             "",
-                             {{"percentile", "", percentile_name(how.percentile)},
-                              {"bound_ms", "", static_cast<double>(how.bound) / 1e6},
-                              {"within", "", how.within},
-                              {"interrupted", "", record.interrupted}},
-                             in_data});
+  made.parts.push_back(
+      facts{"",
+            "",
+            {{"percentile", "", percentile_name(how.percentile)},
+             {"bound_ms", "", how.bound > 0 ? cell(static_cast<double>(how.bound) / 1e6) : cell()},
+             {"within", "", how.within},
+             {"interrupted", "", record.interrupted}},
+            in_data});
   add_origin(made, first, load);
   return made;
 }

@@ -81,7 +81,11 @@ class search_view {
           [](p x) { return cell(x.throughput, unit::frames_per_second); }},
          {{"device_memory", "device memory", unit::bytes},
           [](p x) { return cell(x.device_bytes, unit::bytes); }},
-         {{"confirmed", "confirmed", {}, 1, "other figures are from the search and may be lucky"},
+         {{"confirmed",
+           "confirmed",
+           {},
+           1,
+           "others are from few trials of the search, with selection bias"},
           [](p x) { return x.outcome == search_outcome::confirmed; }}},
         points);
     made.titled = true;

@@ -201,6 +201,16 @@ void check_whole(const json_part& from, const calibration_record&) {
   from.at("environment").at("date");  // records that use a calibration contain its date
 }
 
+void check_whole(const json_part& from, const capacity_record& record) {
+  const auto runs = from.at("runs").items();
+  if (!record.closed_loop && runs.empty()) from.at("runs").fail("a list of one run at least");
+  const std::size_t wanted = record.set ? record.set->members.size() : 1;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (wanted > 0 && record.runs[i].members.size() == wanted) continue;
+    runs[i].at("members").fail("a run of each pipeline");
+  }
+}
+
 void check_whole(const json_part& from, const experiment_record& record) {
   std::vector<std::size_t> members;
   for (const auto& configuration : record.configurations) {

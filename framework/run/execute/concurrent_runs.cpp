@@ -208,6 +208,7 @@ class concurrent_group {
       run_options options;
       options.frames = runs_[i].frames;
       options.warmup = runs_[i].warmup;
+      options.rate = runs_[i].rate;
       options.arrival_seed = runs_[i].arrival_seed;
       options.common_epoch = epoch_;
       options.stop = barrier_.stop_request_of(i);
@@ -361,20 +362,26 @@ std::optional<double> rough_period(const run_record& record) {
 
 }  // namespace
 
-void frame_allowance::give(std::size_t configuration, std::vector<concurrent_run>& runs) {
+void frame_allowance::give(std::size_t configuration, std::vector<concurrent_run>& runs,
+                           std::optional<nanoseconds> horizon) {
   constexpr nanoseconds short_frame = 1'000;
   const std::int64_t at_first =
-      std::clamp<std::int64_t>(horizon_.value_or(0) / short_frame, 4096, most_frames);
-  auto& enough = enough_[configuration];
-  enough.resize(runs.size(), at_first);
+      std::clamp<std::int64_t>(horizon.value_or(0) / short_frame, 4096, most_frames);
+  known_trial& known = known_[configuration];
+  known.periods.resize(runs.size());
+  const double length = horizon ? static_cast<double>(*horizon) : known.length;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     concurrent_run& run = runs[i];
     const plan& p = run.session->planned();
-    if (p.run.arrival == arrival::closed ? horizon_ || !run.foreground : !run.foreground) {
-      run.frames = enough[i];
-    } else if (horizon_) {
-      const auto due =
-          frames_due_before(*horizon_, p, run.arrival_seed.value_or(p.run.seed), most_frames);
+    if (p.run.arrival == arrival::closed ? horizon || !run.foreground : !run.foreground) {
+      run.frames = at_first;
+      if (!known.periods[i]) continue;
+      // Allows three times the estimated number, because frame times vary.
+      const double frames = 3 * length / std::max(*known.periods[i], 1.0) + 16;
+      run.frames = static_cast<std::int64_t>(std::min(frames, static_cast<double>(most_frames)));
+    } else if (horizon) {
+      const auto seed = run.arrival_seed.value_or(p.run.seed);
+      const auto due = frames_due_before(*horizon, p, run.rate, seed, most_frames);
       run.frames = std::max<std::int64_t>(1, due);
     }
   }
@@ -382,19 +389,14 @@ void frame_allowance::give(std::size_t configuration, std::vector<concurrent_run
 
 void frame_allowance::learn(std::size_t configuration, const std::vector<concurrent_run>& runs,
                             const std::vector<run_record>& records) {
-  auto length = static_cast<double>(horizon_.value_or(0));  // length of a trial, in ns
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (horizon_ || !runs[i].foreground) continue;
-    const auto frames = static_cast<double>(runs[i].session->planned().run.frames);
-    length = std::max(length, frames * rough_period(records[i]).value_or(0));
-  }
-  // Allows three times the estimated number, because frame times vary.
+  known_trial& known = known_[configuration];
+  known.length = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto period = rough_period(records[i]);
-    if (!period) continue;
-    const double frames = 3 * length / std::max(*period, 1.0) + 16;
-    enough_[configuration][i] =
-        static_cast<std::int64_t>(std::min(frames, static_cast<double>(most_frames)));
+    if (period) known.periods[i] = period;
+    if (!runs[i].foreground) continue;
+    const auto frames = static_cast<double>(runs[i].session->planned().run.frames);
+    known.length = std::max(known.length, frames * period.value_or(0));
   }
 }
 

@@ -21,6 +21,7 @@ struct concurrent_run {
   bool foreground = false;
   std::optional<std::int64_t> frames = {};         ///< maximum; default: the plan's
   std::optional<std::int64_t> warmup = {};         ///< default: the plan's
+  std::optional<double> rate = {};                 ///< frames due per second; default: the plan's
   std::optional<std::uint64_t> arrival_seed = {};  ///< see `run_options`
 };
 
@@ -62,17 +63,19 @@ class frame_allowance {
   /// Upper limit. A frame takes 24 bytes, and up to 16 for each column of samples.
   static constexpr std::int64_t most_frames = std::int64_t{1} << 22;
 
-  explicit frame_allowance(std::optional<nanoseconds> horizon = {}) : horizon_(horizon) {}
+  void give(std::size_t configuration, std::vector<concurrent_run>& runs,
+            std::optional<nanoseconds> horizon = {});
 
-  void give(std::size_t configuration, std::vector<concurrent_run>& runs);
-
-  /// Updates the limits from the frame times of a trial.
+  /// Notes the frame times of a trial.
   void learn(std::size_t configuration, const std::vector<concurrent_run>& runs,
              const std::vector<run_record>& records);
 
  private:
-  std::optional<nanoseconds> horizon_;
-  std::map<std::size_t, std::vector<std::int64_t>> enough_;  ///< by configuration, then run
+  struct known_trial {
+    double length = 0;                           ///< of the foreground, in ns
+    std::vector<std::optional<double>> periods;  ///< by run, in ns
+  };
+  std::map<std::size_t, known_trial> known_;  ///< by configuration
 };
 
 }  // namespace graphline

@@ -184,9 +184,10 @@ std::unique_ptr<frame_schedule> make_frame_schedule(const plan& p, const setting
       frame_batching{run.batch_frames, run.batch_wait.value_or(0)}, give_up_time(run));
 }
 
-std::int64_t frames_due_before(nanoseconds horizon, const plan& p, std::uint64_t seed,
-                               std::int64_t most) {
+std::int64_t frames_due_before(nanoseconds horizon, const plan& p, std::optional<double> rate,
+                               std::uint64_t seed, std::int64_t most) {
   settings run = p.run;
+  if (rate) run.rate = rate;
   run.frames = most;
   const auto arrivals = arrivals_of(p, run, seed);
   std::int64_t frames = 0;

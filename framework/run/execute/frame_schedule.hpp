@@ -124,9 +124,10 @@ std::unique_ptr<frame_schedule> make_frame_schedule(const plan& p, const setting
                                                     std::uint64_t seed);
 
 /// Returns how many frames of the plan's load are due before `horizon`, at most `most`.
+/// @param rate In frames per second; empty for the plan's.
 /// @pre The plan's arrival is not `closed`.
-std::int64_t frames_due_before(nanoseconds horizon, const plan& p, std::uint64_t seed,
-                               std::int64_t most);
+std::int64_t frames_due_before(nanoseconds horizon, const plan& p, std::optional<double> rate,
+                               std::uint64_t seed, std::int64_t most);
 
 /// Longest intervals at which a waiting thread checks for a stop request and for completed device
 /// work.

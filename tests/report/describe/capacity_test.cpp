@@ -43,7 +43,7 @@ TEST(describe_capacity, says_when_frames_alone_take_too_long) {
 TEST(describe_capacity, tells_of_interruption_and_failure) {
   auto record = two_models_capacity({6});
   record.interrupted = true;
-  record.runs.back().record.failure = "stage 'noise' failed in frame 3";
+  record.runs.back().members.front().failure = "stage 'noise' failed in frame 3";
   EXPECT_THAT(text_of(record),
               AllOf(HasSubstr("INTERRUPTED: "),
                     HasSubstr("FAILED after 480 of 480 frames: stage 'noise' failed in frame 3")));
@@ -51,10 +51,10 @@ TEST(describe_capacity, tells_of_interruption_and_failure) {
 
 TEST(describe_capacity, judges_no_rate_by_a_run_without_counted_frames) {
   auto record = two_models_capacity({6, 12});
-  record.runs[0].record.interrupted = true;
-  record.runs[0].record.frames.resize(10);
-  record.runs[1].record.conditions = conditions_record{};
-  record.runs[1].record.conditions->standstills.push_back({0, 300'000'000, false});
+  record.runs[0].members.front().interrupted = true;
+  record.runs[0].members.front().frames.resize(10);
+  record.runs[1].members.front().conditions = conditions_record{};
+  record.runs[1].members.front().conditions->standstills.push_back({0, 300'000'000, false});
   EXPECT_THAT(text_of(record), AllOf(HasSubstr("0       0       -         -     -     -     -  not "
                                                "completed\n"),
                                      HasSubstr("0       0       -         -     -     -     -  "
@@ -66,9 +66,9 @@ TEST(describe_capacity, shows_outcomes_whole_in_80_columns) {
   record.how.arrival = arrival::constant;
   auto& run = record.runs[1];
   run.cut_off = true;
-  run.record.load.dropped.assign(2000, 1);
-  for (std::size_t i = 0; i < run.record.frames.size(); ++i) {
-    auto& frame = run.record.frames[i];
+  run.members.front().load.dropped.assign(2000, 1);
+  for (std::size_t i = 0; i < run.members.front().frames.size(); ++i) {
+    auto& frame = run.members.front().frames[i];
     const auto late = static_cast<nanoseconds>(i) * 10'000'000;
     frame = {static_cast<nanoseconds>(i) * 800'000, frame.due + late,
              frame.due + late + 30'000'000};
@@ -98,7 +98,7 @@ TEST(describe_capacity, holds_the_rate_every_probe_and_every_sample) {
   EXPECT_EQ(pooled["pooled"], true);
   EXPECT_EQ(pooled["runs"], 8);
   ASSERT_EQ(json["record"]["runs"].size(), 18U);
-  EXPECT_EQ(json["record"]["runs"][2]["record"]["frames"]["end"].size(), 480U);
+  EXPECT_EQ(json["record"]["runs"][2]["members"][0]["frames"]["end"].size(), 480U);
   EXPECT_EQ(json["probes"][3]["pooled"], false);
   EXPECT_EQ(json["probes"][3]["held_in"], 0);
   EXPECT_FALSE(json["findings"].empty());

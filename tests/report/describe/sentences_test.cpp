@@ -33,20 +33,22 @@ TEST(sentence, says_how_often_a_policy_decided) {
         .with("times", 3)
         .with("configurations", "policy=deadline");
   };
-  EXPECT_EQ(sentence(choices("policy_decided")),
-            "policy deadline started another stage than oldest_frame in 4 of 12 starts (most often "
-            "act before sense: 3)");
+  EXPECT_EQ(
+      sentence(choices("policy_decided")),
+      "policy deadline chose a different stage than oldest_frame in 4 of 12 starts (most often "
+      "act before sense: 3)");
   EXPECT_EQ(sentence(choices("policy_never_decided")),
-            "policy deadline never decided: oldest_frame would have started the same stages");
+            "policy deadline had no effect on the order: oldest_frame would have started the same "
+            "stages");
   finding all{"policies_decided"};
   all.cases = {choices("decided_in")};
   EXPECT_EQ(sentence(all),
-            "policies started another stage than oldest_frame: policy=deadline in 4 of 12 starts "
+            "policies chose a different stage than oldest_frame: policy=deadline in 4 of 12 starts "
             "(most often act before sense: 3)");
   finding none{"policies_never_decided"};
   none.cases = {choices("never_decided_in")};
   EXPECT_EQ(sentence(none),
-            "policies never decided, oldest_frame would have started the same stages: "
+            "policies had no effect on the order, oldest_frame would have started the same stages: "
             "policy=deadline");
 }
 
@@ -76,7 +78,7 @@ TEST(sentence, says_what_a_setting_gained) {
   gained.with("setting", "window");
   gained.cases = {finding{"effect_against"}
                       .with("configurations", "window=2")
-                      .with("verdict", "faster")
+                      .with("effect", "is faster")
                       .with("percentile", "p50")
                       .with("with", 6e6, unit::duration)
                       .with("without", 8e6, unit::duration)
@@ -226,7 +228,7 @@ void add_rows(sentence_list& to) {
 void add_ways_to_run(sentence_list& to) {
   to.title("priorities and overlap");
   finding effect{""};
-  effect.with("verdict", "faster").with("percentile", "p95").with("with", time_of(74));
+  effect.with("effect", "is faster").with("percentile", "p95").with("with", time_of(74));
   effect.with("without", time_of(80)).with("change", change_by(-0.075));
   effect = in(effect.with("low", change_by(-0.08)).with("high", change_by(-0.07)), "a");
   to.add(effect,

@@ -90,6 +90,8 @@ constexpr auto heading<capacity_settings> = "capacity settings";
 template <>
 constexpr auto heading<capacity_run> = "capacity run";
 template <>
+constexpr auto heading<capacity_set> = "capacity set";
+template <>
 constexpr auto heading<validation_record> = "validation";
 template <>
 constexpr auto heading<validation_round> = "validation round";
@@ -254,7 +256,7 @@ TEST(record_keys, are_those_of_the_document) {
                 graph_record, graph_node, output_record, roofline_record, experiment_record,
                 experiment_settings, experiment_configuration, compared_pair, configuration_member,
                 chain_record, trial_record, search_record, search_limit, search_candidate,
-                capacity_record, capacity_settings, capacity_run, validation_record,
+                capacity_record, capacity_settings, capacity_run, capacity_set, validation_record,
                 validation_round, calibration_record, ceiling_record, cost_summary, stage_figures,
                 bucket_figures, written_tensor, layer_figures, cost_figures>(meanings_in(document));
   expected.pop_back();  // the empty line after the last table

@@ -143,7 +143,7 @@ TEST(widths, are_kept_by_rooflines) {
 
 TEST(widths, are_kept_by_rates_that_were_tried) {
   auto record = samples::two_models_capacity({6, 15, 24, 33});
-  record.closed_loop.failure = "stage 'noise' failed in frame 3";
+  record.closed_loop->failure = "stage 'noise' failed in frame 3";
   expect_to_fit(report::describe(record), 0);
 }
 

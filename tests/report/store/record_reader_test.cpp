@@ -204,10 +204,10 @@ TEST_F(record_reader, makes_the_same_reports_of_a_roofline) {
 TEST_F(record_reader, makes_the_same_reports_of_a_capacity_search) {
   auto record = samples::two_models_capacity({6, 33.33});
   record.runs[1].cut_off = true;
-  record.runs[0].record.load.dropped = {1, 2, 3};
+  record.runs[0].members.front().load.dropped = {1, 2, 3};
   record.conditions = conditions_record{.lasted = 10'000'000'000, .cores = 2, .others = 1};
   record.interrupted = true;
-  record.closed_loop.failure = "stage 'noise' failed in frame 3";
+  record.closed_loop->failure = "stage 'noise' failed in frame 3";
   expect_equal_documents(record);
 }
 
