@@ -174,7 +174,8 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "{percentile} stays within {bound} up to {rate}[ (95 % interval {low} to {high})], from "
      "{runs run} together, {frames frame}"},
     {"capacity_of_set",
-     "{percentile} of each pipeline stays within {bound} up to {rate} the rates of the file[ (95 % "
+     "{percentile} of each pipeline stays within {bound} up to {rate} times the rates of the file[ "
+     "(95 % "
      "interval {low} to {high})], from {runs run} together, {frames frame}[; above that, {first} "
      "is "
      "late first]"},

@@ -113,10 +113,11 @@ capacity_settings read_how(const capacity_arguments& given) {
 /// Runs the search; reports and stores its result.
 exit_status find_and_report(ready_search of, const capacity_arguments& given,
                             result_outputs& outputs) {
-  const unit in = of.options.set ? unit::ratio : unit::frames_per_second;
+  const unit in = of.options.set ? unit::none : unit::frames_per_second;
   progress_line line(given.quiet);
   of.options.on_progress = [&](const capacity_progress& at) {
     auto activity = at.rate ? to_text(quantity{*at.rate, in}) : "closed loop";
+    if (of.options.set) activity = "factor " + activity;
     if (at.low && at.high) {
       activity += fmt::format(", so far {} to {}", to_text(quantity{*at.low, in}),
                               to_text(quantity{*at.high, in}));

@@ -142,7 +142,7 @@ struct capacity_summary {
   std::optional<capacity_set> set;
 
   /// Returns the unit of `rate` in runs, probes and the estimate.
-  unit rate_unit() const noexcept { return set ? unit::ratio : unit::frames_per_second; }
+  unit rate_unit() const noexcept { return set ? unit::none : unit::frames_per_second; }
 };
 
 /// Returns the closed loop, or of a set, the first run of its first pipeline; an empty record

@@ -40,8 +40,8 @@ table probe_table(const capacity_summary& summary, const capacity_settings& how)
   std::ranges::stable_sort(probes, {}, &probe_summary::rate);
   return table_of<probe_summary>(
       {"probes", "Rates", "rate"},
-      {{{"rate", set ? "rates" : "frame/s", summary.rate_unit(), 0,
-         set ? "factor on the rates of all pipelines" : ""},
+      {{{"rate", set ? "factor" : "frame/s", summary.rate_unit(), 0,
+         set ? "on the rates of all pipelines" : ""},
         [&](p x) { return cell(x.rate, summary.rate_unit()); }},
        {{"pipeline", "pipeline", {}, 0, "the one closest to its bound", set ? everywhere : 0U},
         [&](p x) { return set ? cell(set->members[x.member]) : cell(); }},
