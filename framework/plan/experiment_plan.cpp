@@ -392,35 +392,35 @@ void check_keys_of_members(const experiment_spec& spec, const configuration_spec
   }
 }
 
-/// Reports what keeps the members from sharing.
+/// Reports what keeps the members from sharing. Threads that share a spinlock need one priority.
 void check_sharing(const experiment_spec& spec, const std::vector<experiment_unit>& units,
                    diagnostics& out) {
-  const sharing share = spec.how.share;
-  if (share == sharing::none || units.empty()) return;
+  if (spec.how.share == sharing::none || units.empty()) return;
+  const auto needs = [&](const experiment_unit& unit, const std::string& what) {
+    out.error(spec.together[unit.index].name.place,
+              fmt::format("share: {} needs {}", to_word(spec.how.share), what));
+  };
   const settings& first = units.front().planned.run;
   for (const experiment_unit& unit : units) {
     const settings& run = unit.planned.run;
     if (!has_workers(run)) {
-      out.error(spec.together[unit.index].name.place,
-                fmt::format("share: {} needs strategy: overlap, with graphs: stage or off, in all "
-                            "members; member {} has strategy: {} and graphs: {}",
-                            to_word(share), quote(spec.together[unit.index].name.text),
-                            to_word(run.strategy), to_word(run.graphs)));
-    } else if (run.policy != first.policy || run.window != first.window) {
-      out.error(spec.together[unit.index].name.place,
-                fmt::format("share: {} needs the same policy and window in all members; member {} "
-                            "has policy: {} and window: {}, the first policy: {} and window: {}; "
-                            "set them under 'run' of the experiment",
-                            to_word(share), quote(spec.together[unit.index].name.text), run.policy,
-                            run.window, first.policy, first.window));
-    } else if (share != sharing::cpu && run.window == 0) {
-      out.error(spec.together[unit.index].name.place,
-                fmt::format("share: {} needs a window, such as window: 1 under 'run' of the "
-                            "experiment: without one, no device stage waits for another to be "
-                            "issued",
-                            to_word(share)));
-      return;
+      needs(unit, fmt::format("strategy: overlap, with graphs: stage or off, in all members; this "
+                              "one has strategy: {} and graphs: {}",
+                              to_word(run.strategy), to_word(run.graphs)));
+    } else if (std::tie(run.policy, run.window, run.realtime) !=
+               std::tie(first.policy, first.window, first.realtime)) {
+      needs(unit, fmt::format("the same policy, window and realtime in all members; this one has "
+                              "{}, {} and {}, unlike the first; set them for all under 'run'",
+                              run.policy, run.window, run.realtime));
     }
+  }
+  const policy_kind* policy = units.front().planned.policy.kind;
+  const bool deadline = std::ranges::any_of(units, has_deadline<plan>, &experiment_unit::planned);
+  if (policy != nullptr && policy->needs_deadline && !deadline) {
+    needs(units.front(), "a member with a deadline, such as 20ms, for policy: " + policy->name);
+  }
+  if (spec.how.share != sharing::cpu && first.window == 0) {
+    needs(units.front(), "a window, such as window: 1 under 'run' of the experiment");
   }
 }
 
@@ -583,7 +583,9 @@ experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& reg
   result.how = spec.how;
 
   experiment_files files(spec);
-  unit_planner planner{registry, target};
+  plan_target on = target;
+  on.shares_policy = spec.how.share != sharing::none;
+  unit_planner planner{registry, on};
   if (spec.together.empty()) {
     plan_configurations(spec, files, planner, out, result, refused);
   } else {

@@ -147,6 +147,15 @@ struct plan {
   std::vector<bit_set> reach;
 };
 
+/// Returns true if frames or a stage have a deadline.
+/// @param p A `plan` or a `pipeline_spec`.
+template <class Pipeline>
+bool has_deadline(const Pipeline& p) {
+  return p.run.deadline || std::ranges::any_of(p.stages, [](const auto& stage) {
+           return stage.deadline.has_value();
+         });
+}
+
 /// Returns true if the number of issued device stages is limited.
 inline bool has_window(const plan& p) noexcept {
   return p.run.window > 0 && !p.schedule.properties.in_order && !p.schedule.properties.one_launch;

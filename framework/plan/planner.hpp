@@ -18,6 +18,7 @@ struct plan_target {
   bool present = true;                    ///< whether the device is in this machine
   bool selects = true;  ///< as in `device_properties`; true if the device is not present
   plugin_use plugins = plugin_use::load;  ///< for the pipelines of an experiment
+  bool shares_policy = false;  ///< other pipelines may have the deadlines that the policy needs
 };
 
 /// Turns a spec into a plan, which is usable only if `out` has no errors. Reports all errors at

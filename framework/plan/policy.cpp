@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,16 +32,12 @@ std::optional<policy_text> parse(const std::string& written) {
 
 /// Reports what the policy needs and the pipeline lacks.
 void check_needs(const draft& d, const policy_kind& kind, const place& where) {
-  const settings& run = d.spec.run;
-  const bool deadline = run.deadline || std::ranges::any_of(d.spec.stages, [](const auto& stage) {
-                          return stage.deadline.has_value();
-                        });
-  if (kind.needs_deadline && !deadline) {
+  if (kind.needs_deadline && !d.target.shares_policy && !has_deadline(d.spec)) {
     d.out.error(where, fmt::format("policy: {} needs deadlines; add a deadline to the run or to "
                                    "stages, such as deadline: 20ms",
                                    kind.name));
   }
-  if (kind.needs_times && run.warmup == 0) {
+  if (kind.needs_times && d.spec.run.warmup == 0) {
     d.out.error(where, fmt::format("policy: {} needs the expected times of stages, which the "
                                    "warm-up measures; use warmup: 1 or more",
                                    kind.name));

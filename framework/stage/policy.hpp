@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,8 +24,9 @@ struct policy_stage {
   std::string_view pipeline;
   std::string_view name;
   side on = side::cpu;
-  int priority = 0;              ///< declared; higher is more urgent
-  std::uint32_t position = 0;    ///< in planned order
+  int priority = 0;                             ///< declared; higher is more urgent
+  std::uint32_t position = 0;                   ///< in planned order
+  std::span<const std::size_t> followers = {};  ///< positions of stages that wait for it, ascending
   nanoseconds deadline = never;  ///< after the frame's due time; the stage's, or the frame's
   nanoseconds period = never;    ///< mean time between due frames of the pipeline
 

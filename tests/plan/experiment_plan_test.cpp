@@ -241,6 +241,62 @@ TEST(pipelines_together, report_a_warning_of_several_configurations_once) {
                                                 "more: member 'bulk': window: 2 changes")));
 }
 
+TEST(pipelines_together, share_only_what_one_policy_and_one_priority_can_schedule) {
+  const temporary_folder folder;
+  write_members(folder);
+  const auto planned = [&](const std::string& camera, const std::string& all,
+                           const std::string& share) {
+    return plan_text(folder / "exp.yaml",
+                     "experiment: e\ntogether:\n"
+                     "  - {pipeline: camera.yaml, run: {" +
+                         camera +
+                         "}}\n"
+                         "  - {name: bulk, pipeline: batch.yaml}\n"
+                         "run: {strategy: overlap, " +
+                         all + "}\n" + share);
+  };
+  const auto errors = [&](const std::string& camera, const std::string& all,
+                          const std::string& share) {
+    return messages(planned(camera, all, share).out, severity::error);
+  };
+  // One member has deadlines. The other one's stages go last, so it needs none.
+  for (const std::string policy : {"deadline", "least_slack"}) {
+    const std::string all = "policy: " + policy;
+    const auto e = planned("deadline: 9ms", all, "share: cpu\n");
+    EXPECT_EQ(e.out.render(), "");
+    EXPECT_THAT(names_of(e.plan), ElementsAre("camera alone", "bulk alone", "together",
+                                              "together without priorities"));
+    EXPECT_THAT(
+        errors("deadline: 9ms", "window: 1", "share: cpu\nvary: {policy: [" + policy + "]}\n"),
+        IsEmpty());
+    EXPECT_THAT(errors("deadline: 9ms", all, ""),
+                ElementsAre(::testing::StartsWith("member 'bulk': policy: " + policy +
+                                                  " needs deadlines; add a deadline")));
+    EXPECT_THAT(
+        errors("", all, "share: cpu\n"),
+        ElementsAre("share: cpu needs a member with a deadline, such as 20ms, for policy: " +
+                    policy));
+  }
+  const std::string differs =
+      "needs the same policy, window and realtime in all members; this one has oldest_frame, 1 and "
+      "0, unlike the first; set them for all under 'run'";
+  for (const char* other : {"realtime: 5", "window: 2", "policy: fifo"}) {
+    EXPECT_THAT(errors(other, "window: 1", ""), IsEmpty());
+    for (const std::string share : {"cpu", "device", "both"}) {
+      const auto e = planned(other, "window: 1", "share: " + share + "\n");
+      ASSERT_THAT(messages(e.out, severity::error), ElementsAre("share: " + share + " " + differs));
+      EXPECT_EQ(e.out.all().front().place.line, 4U);
+    }
+  }
+  EXPECT_THAT(errors("", "realtime: 5", "share: cpu\n"), IsEmpty());
+  EXPECT_THAT(errors("", "window: 0", "share: both\n"),
+              ElementsAre("share: both needs a window, such as window: 1 under 'run' of the "
+                          "experiment"));
+  EXPECT_THAT(errors("strategy: async", "window: 1", "share: cpu\n"),
+              ElementsAre("share: cpu needs strategy: overlap, with graphs: stage or off, in all "
+                          "members; this one has strategy: async and graphs: stage"));
+}
+
 TEST(pipelines_together, must_not_end_before_the_horizon) {
   const temporary_folder folder;
   write_members(folder);

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/base/clock.hpp"
@@ -55,6 +57,24 @@ TEST_F(cuda_session, gives_the_device_time_to_raise_its_clocks) {
   EXPECT_GT(cuda->properties().warm_up, 0);
   // One pass runs four stages of two kernels each.
   EXPECT_GT(fake_cuda::call_count("cudaDeviceSynchronize"), 2U * 4U);
+}
+
+// The events of a stage do not show how long the device worked on it.
+TEST_F(cuda_session, waits_for_the_device_before_each_stage_of_a_warm_up_that_measures_times) {
+  const auto waits_of = [](const std::string& policy) {
+    auto spec = forked(graph_mode::stage, strategy::overlap, 2);
+    spec.run.policy = policy;
+    fake_session s(spec);
+    const std::size_t before = fake_cuda::call_count("cudaDeviceSynchronize");
+    std::size_t in_warmup = 0;
+    whole_run(s, {.before_frames = [&] {
+                in_warmup = fake_cuda::call_count("cudaDeviceSynchronize") - before;
+              }});
+    const auto stages = std::ranges::count(s.planned().stages, side::device, &planned_stage::on);
+    return std::pair(in_warmup, static_cast<std::size_t>(stages * spec.run.warmup));
+  };
+  const auto [without, issued] = waits_of("fifo");
+  EXPECT_EQ(waits_of("critical_path").first, without + issued);
 }
 
 TEST_F(cuda_session, computes_beside_another_what_it_does_alone_in_every_graph_mode) {

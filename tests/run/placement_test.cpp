@@ -171,6 +171,35 @@ TEST(realtime, holds_for_each_of_the_pipelines_that_run_together) {
   EXPECT_THAT(priorities["plain in"], ElementsAre(0));
 }
 
+/// Holds the first stage of each frame back for a millisecond.
+struct holding final : scheduling_policy {
+  policy_rank rank(const ready_job&) const override { return {}; }
+  nanoseconds hold_until(const ready_job& job, nanoseconds) const override {
+    return job.stage.position == 0 ? job.due + 1'000'000 : 0;
+  }
+};
+
+TEST(realtime, holds_for_the_thread_that_starts_stages_that_were_held_back) {
+  if (scoped_realtime(7).refused()) GTEST_SKIP() << realtime_refusal(7);
+  std::set<int> seen;
+  const auto registry = make_registry([&](const std::string&, std::int64_t frame) {
+    if (frame > 0) seen.merge(policies_of("timer"));
+  });
+  policy_kind kind{.name = "holding", .holds = true};
+  kind.make = [](const arguments&, std::span<const policy_stage>, std::uint64_t) {
+    return std::make_unique<holding>();
+  };
+  pipeline_spec spec = pipeline_of({make_stage("a", "cpu_mix", {})}, 3, 1);
+  way{strategy::overlap}.set(spec.run);
+  spec.run.realtime = 7;
+  plan p = plan_for_host(spec, registry);
+  p.policy = {&kind, {}};
+  const auto on = open_host_device(1);
+  session s(std::move(p), *on);
+  whole_run(s);
+  EXPECT_THAT(seen, ElementsAre(SCHED_FIFO));
+}
+
 TEST(realtime, is_refused_before_the_run_with_what_grants_it) {
   const auto refused = [] {
     const ::rlimit none{0, 0};

@@ -212,6 +212,34 @@ TEST(policies, random_order_depends_on_its_seed_only) {
   EXPECT_GT(std::unique(seen.begin(), seen.end()) - seen.begin(), 1);
 }
 
+/// Longest path from the start of a stage, as a policy of one's own can compute it in `make`.
+nanoseconds level_of(const policy_stage& stage) {
+  const policy_stage* const pipeline = &stage - stage.position;
+  nanoseconds longest = 0;
+  for (const std::size_t f : stage.followers) longest = std::max(longest, level_of(pipeline[f]));
+  return stage.expected + longest;
+}
+
+TEST(policies, can_follow_the_edges_of_each_pipeline) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const std::vector<drawn_run> runs = {drawn(seed, 1), drawn(seed + 50, 1)};
+    policy_kind kind{.name = "levels"};
+    std::vector<nanoseconds> levels;
+    kind.make = [&](const arguments&, std::span<const policy_stage> stages, std::uint64_t) {
+      for (const policy_stage& stage : stages) levels.push_back(level_of(stage));
+      return builtin_policies().front().make({}, stages, 0);
+    };
+    std::vector<scheduled_pipeline> scheduled;
+    std::vector<nanoseconds> expected;
+    for (const drawn_run& run : runs) {
+      scheduled.push_back({&run.planned, run.expected});
+      for (std::size_t s = 0; s < run.expected.size(); ++s) expected.push_back(path_of(run, s));
+    }
+    const run_policy all({&kind, {}}, 1, scheduled);
+    EXPECT_EQ(levels, expected) << "seed " << seed;
+  }
+}
+
 TEST(policies, the_record_says_what_would_have_gone_first) {
   drawn_run run;
   run.planned = plan_of(std::vector(3, side::cpu), {}, streams);

@@ -179,6 +179,30 @@ TEST(virtual_host, issues_one_stage_at_a_time_to_a_stream_and_overlaps_none_with
   }
 }
 
+// Otherwise, a CPU stage would wait for the launches of a worker, and one of lower rank would
+// start.
+TEST(virtual_host, leaves_cpu_stages_to_idle_workers_while_a_worker_issues_device_stages) {
+  for (const std::int64_t window : {0, 1}) {
+    drawn_run run;
+    run.planned =
+        plan_of({side::cpu, side::device, side::cpu, side::cpu}, {{0, 1}, {0, 2}, {0, 3}}, streams);
+    run.times = {{10, 10, 10, 10}};
+    finish(run.planned, strategy::overlap, graph_mode::off, 1);
+    run.planned.run.window = window;
+    const overheads slow{.issue = 1000};
+    run.workers = 2;
+    outcome seen = executed<ready_executor>(run, slow);
+    EXPECT_EQ(seen.stages[0][1].end, 1020) << window;
+    EXPECT_EQ(seen.stages[0][2], (span{10, 20})) << window;
+    EXPECT_EQ(seen.stages[0][3], (span{20, 30})) << window;
+    run.workers = 1;  // device stages first, then planned order
+    seen = executed<ready_executor>(run, slow);
+    EXPECT_EQ(seen.stages[0][1].end, 1020) << window;
+    EXPECT_EQ(seen.stages[0][2], (span{1010, 1020})) << window;
+    EXPECT_EQ(seen.stages[0][3], (span{1020, 1030})) << window;
+  }
+}
+
 TEST(virtual_host, notes_which_worker_had_a_stage) {
   drawn_run run;
   run.planned = plan_of({side::cpu, side::cpu}, {}, streams);

@@ -158,7 +158,6 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
                       std::vector{scheduled_pipeline{&pipeline.planned(), run.expected}});
     all.policy = &scheduled->of(0);
   }
-  if (kept.cuts()) all.cut_after = *how.deadline;
   virtual_run made{executor.run(all), {}};
   if (due) made.record.load = due->end(0, clock.now(), made.result.completed);
   std::move(kept).move_into(made.record, made.result.completed);

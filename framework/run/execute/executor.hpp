@@ -31,13 +31,11 @@ struct phase {
   std::int64_t together = 1;                ///< frames that run together without a schedule
   const pipeline_policy* policy = nullptr;  ///< the plan's; null: the oldest ready stage first
 
-  nanoseconds cut_after = 0;  ///< `late: skip_rest`: the deadline; 0: no frame is cut short
-
   /// Returns the `frame_position::cut_at` of a pass that begins at host time `at`: when the
   /// deadlines of all its frames have passed.
   nanoseconds cut_at(const begun_frames& begun, nanoseconds at) const noexcept {
-    if (cut_after == 0) return INT64_MAX;
-    return (begun.due.empty() ? at : begun.due.back()) + cut_after + 1;
+    if (warmup || !into->cuts()) return INT64_MAX;
+    return (begun.due.empty() ? at : begun.due.back()) + into->cut_after() + 1;
   }
 
   bool on_schedule() const noexcept { return schedule != nullptr || feed != nullptr; }

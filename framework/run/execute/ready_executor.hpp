@@ -31,7 +31,7 @@ namespace graphline {
 /// Workers take the ready stage that the policy ranks first. Without a policy, that is the oldest:
 /// of the oldest frame, in planned order within the frame. Each queued stage has one host task,
 /// which takes the first stage when it starts. A worker that made a CPU stage ready takes the first
-/// ready stage at once, without a task.
+/// ready stage at once, without a task, unless it also has device stages to issue.
 ///
 /// A stage that the policy holds back leaves its turn; the host puts it in another when its time
 /// has come.
@@ -258,16 +258,30 @@ class ready_executor final : public executor {
     } else if (on_cpu && into.whose == turn::of::worker && !into.cpu_stage) {
       into.cpu_stage = r;
     } else {
-      state_.add_pending();
-      try {
-        cpu_->queue.push(ordered(r));
-        host_.post(run_first{this}, into);
-      } catch (...) {
-        state_.fail(pipeline_.planned(), r.stage, live_[r.slot].frame.number);
-        state_.finish_pending();
-        release();
-      }
+      post(r, into);
     }
+  }
+
+  /// Queues a CPU stage for any worker.
+  void post(const ready_stage& r, turn& from) {
+    state_.add_pending();
+    try {
+      cpu_->queue.push(ordered(r));
+      host_.post(run_first{this}, from);
+    } catch (...) {
+      state_.fail(pipeline_.planned(), r.stage, live_[r.slot].frame.number);
+      state_.finish_pending();
+      release();
+    }
+  }
+
+  /// Queues the CPU stage that a turn kept: it must not wait until the turn has issued device
+  /// stages.
+  void post_kept(turn& own) {
+    if (!own.cpu_stage) return;
+    const ready_stage ready = *own.cpu_stage;
+    own.cpu_stage.reset();
+    owner_of(ready).post(ready, own);
   }
 
   ready_executor& owner_of(const ready_stage& ready) {
@@ -334,7 +348,7 @@ class ready_executor final : public executor {
       if (own.device_count > 0) {
         next = first_device_stage(own, oldest);
       } else if (window && window->take(next, oldest)) {
-        continue;
+        post_kept(own);
       } else if (own.cpu_stage) {
         const ready_stage ready = *own.cpu_stage;
         own.cpu_stage.reset();
@@ -349,6 +363,7 @@ class ready_executor final : public executor {
 
   // Kept out of line so that its callers are inlined.
   [[gnu::noinline]] ready_stage first_device_stage(turn& own, ready_stage& oldest) {
+    post_kept(own);
     const auto all = std::span(own.device_stages).first(own.device_count);
     const auto placed = [this](const ready_stage& ready) { return owner_of(ready).ordered(ready); };
     oldest = *std::ranges::min_element(all, is_older, placed);

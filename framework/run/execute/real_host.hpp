@@ -103,6 +103,11 @@ class real_host {
   bool issue(bound_stage& s, const frame_position& frame, std::uint64_t token, turn& /*own*/,
              const GoOn& /*go_on*/) const {
     const stage_place& place = places_[s.index];
+    std::unique_lock<std::mutex> alone;
+    if (runner_->into().apart()) {
+      alone = std::unique_lock(issuing_);
+      pipeline_.device().synchronize(runner_->how());
+    }
     const std::lock_guard lock(*stream_locks_[place.stream]);
     issue(s, frame);
     if (place.queue) watcher_->expect(*place.queue, *s.complete, token);
@@ -128,11 +133,13 @@ class real_host {
   using due_function = std::function<void(turn& own, std::uint64_t token)>;
 
   void start_timer(const due_function& due) {
-    timer_ = std::make_unique<task_timer>(places_.size() * pipeline_.slots().size(),
-                                          [due](std::uint64_t token) {
-                                            turn own(turn::of::timer);
-                                            due(own, token);
-                                          });
+    timer_ = std::make_unique<task_timer>(
+        places_.size() * pipeline_.slots().size(),
+        [due](std::uint64_t token) {
+          turn own(turn::of::timer);
+          due(own, token);
+        },
+        pipeline_.planned().run.realtime);
   }
 
   void post_at(nanoseconds when, std::uint64_t token) { timer_->at(when, token); }
@@ -145,6 +152,9 @@ class real_host {
     std::size_t stream = 0;
     std::optional<std::size_t> queue;  ///< watcher queue; empty if the host does not wait
   };
+
+  /// Held by the thread that issues a stage on an idle device; of all pipelines.
+  static inline std::mutex issuing_;
 
   prepared_pipeline& pipeline_;
   std::optional<stage_runner> runner_;

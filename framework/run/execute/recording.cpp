@@ -70,8 +70,8 @@ recording::recording(const plan& p, const stage_parts& parts, const device_prope
   keeps_choices_ = kept.causes && p.policy.kind != nullptr;
   // Columns with one entry are recorded.
   const std::size_t count = frames > 0 ? 1 : 0;
-  cuts_ = p.run.late == late_rule::skip_rest;
-  if (cuts_) cut_.resize(count);
+  if (p.run.late == late_rule::skip_rest) cut_after_ = *p.run.deadline;
+  if (cuts()) cut_.resize(count);
   frames_.resize(count);
   if (p.run.batch_frames > 1) batches_.resize(count);
   if (kept.launches) launches_.resize(count);
@@ -135,7 +135,7 @@ recording::recording(const recording& other, const std::lock_guard<std::mutex>& 
       keeps_busy_(other.keeps_busy_),
       keeps_causes_(other.keeps_causes_),
       keeps_choices_(other.keeps_choices_),
-      cuts_(other.cuts_),
+      cut_after_(other.cut_after_),
       epoch_(other.epoch_),
       complete_(other.complete()),
       driver_(other.driver_),
@@ -205,7 +205,7 @@ void recording::move_into(run_record& to, std::int64_t completed) && {
   std::size_t frames = batches_.empty() ? passes : 0;
   for (const batch_record& each : batches_) frames += static_cast<std::size_t>(each.frames);
   to.frames.resize(frames);
-  if (cuts_) drop_cut_passes(to);
+  if (cuts()) drop_cut_passes(to);
   name_threads(to);
   to.batches = std::move(batches_);
   to.launches = std::move(launches_);

@@ -34,8 +34,14 @@ class recording {
   /// Returns true if the run records `caused`, `seen` and `ended_by`.
   bool keeps_causes() const noexcept { return keeps_causes_; }
 
-  /// Returns true if passes may be cut short.
-  bool cuts() const noexcept { return cuts_; }
+  /// Lets the host issue device stages only when the device is idle, so that the times between
+  /// their events do not include waits for each other.
+  void keep_apart() noexcept { apart_ = true; }
+  bool apart() const noexcept { return apart_; }
+
+  /// Returns true if passes may be cut short, this long after their frames are due.
+  bool cuts() const noexcept { return cut_after_ > 0; }
+  nanoseconds cut_after() const noexcept { return cut_after_; }
 
   /// Records that a stage of the pass did not start in time. Any thread may call this.
   void cut_short(std::int64_t pass) noexcept {
@@ -43,7 +49,7 @@ class recording {
   }
   /// @pre The pass is complete.
   bool was_cut_short(std::int64_t pass) const noexcept {
-    return cuts_ && cut_[static_cast<std::size_t>(pass)] != 0;
+    return cuts() && cut_[static_cast<std::size_t>(pass)] != 0;
   }
 
   /// Provides memory up to this frame; call before it begins, on any thread.
@@ -220,7 +226,8 @@ class recording {
   bool keeps_busy_ = false;
   bool keeps_causes_ = false;
   bool keeps_choices_ = false;  ///< whether a policy chooses
-  bool cuts_ = false;
+  nanoseconds cut_after_ = 0;   ///< `late: skip_rest`: the deadline; 0: no pass is cut short
+  bool apart_ = false;
   nanoseconds epoch_;
   std::atomic<std::int64_t> complete_ = 0;
   std::atomic<std::int64_t> frames_complete_ = 0;  ///< with `batch_frames`

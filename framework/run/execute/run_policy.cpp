@@ -28,6 +28,7 @@ void add_stages(const scheduled_pipeline& of, std::vector<policy_stage>& to) {
     policy_stage view{.pipeline = p.pipeline, .name = stage.name, .on = stage.on};
     view.priority = stage.level;
     view.position = static_cast<std::uint32_t>(s);
+    view.followers = stage.followers;
     if (const auto deadline = stage.deadline ? stage.deadline : p.run.deadline) {
       view.deadline = *deadline;
     }
@@ -38,7 +39,7 @@ void add_stages(const scheduled_pipeline& of, std::vector<policy_stage>& to) {
   for (std::size_t s = p.stages.size(); s-- > 0;) {
     policy_stage& view = to[first + s];
     nanoseconds latest_end = view.deadline;
-    for (const std::size_t f : p.stages[s].followers) {
+    for (const std::size_t f : view.followers) {
       view.path = std::max(view.path, to[first + f].path);
       latest_end = std::min(latest_end, to[first + f].latest_start);
     }

@@ -18,6 +18,7 @@
 #include "framework/base/file/npy_file.hpp"
 #include "framework/base/random.hpp"
 #include "framework/base/realtime.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/plan/planner.hpp"
 #include "framework/run/execute/environment.hpp"
 #include "framework/run/execute/executor.hpp"
@@ -139,10 +140,23 @@ bool is_raised(const stop_request* stop) {
   return stop != nullptr && stop->raised();
 }
 
-/// Returns the median times of stages in a phase.
-std::vector<nanoseconds> times_in(recording kept, std::int64_t completed) {
+/// Returns the median times of stages in a warm-up. Warns of stages that did not run in it.
+std::vector<nanoseconds> times_in(recording kept, std::int64_t completed, run_record& warned) {
   run_record record;
   std::move(kept).move_into(record, completed);
+  std::string unknown;
+  for (const stage_record& stage : record.stages) {
+    const bool runs =
+        stage.rows.empty() || std::ranges::any_of(stage.rows, [](auto rows) { return rows > 0; });
+    if (completed > 0 && runs) continue;
+    unknown += (unknown.empty() ? "" : ", ") + quote(stage.name);
+  }
+  if (!unknown.empty()) {
+    warned.warnings.push_back(
+        fmt::format("the policy's expected times are 0 for stages that did not run in the warm-up: "
+                    "{}; a longer warm-up may run them",
+                    unknown));
+  }
   return median_times(record);
 }
 
@@ -301,6 +315,7 @@ run_record session::run(const run_options& options) {
   // Expected times are those of the warm-up, which therefore measures them under all methods.
   recording ignored(planned(), pipeline_->parts(), record.device,
                     times_stages ? timing_method::event : method, record.run.warmup, epoch);
+  if (times_stages && !record.device.reports_busy_time) ignored.keep_apart();
   phase warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
   warmup.together = planned().run.batch_frames;
   std::optional<clock_watch> clock;
@@ -317,7 +332,7 @@ run_record session::run(const run_options& options) {
     const pipeline_policy* joined = nullptr;
     if (policy.kind != nullptr) {
       scheduled_pipeline of{&planned(), {}};
-      if (times_stages) of.expected = times_in(std::move(ignored), warm.completed);
+      if (times_stages) of.expected = times_in(std::move(ignored), warm.completed, record);
       if (options.join_policy) {
         joined = options.join_policy(std::move(of.expected));
       } else {
@@ -337,7 +352,6 @@ run_record session::run(const run_options& options) {
     }
     measured.schedule = schedule.get();
     measured.policy = joined;
-    if (kept.cuts()) measured.cut_after = give_up_time(record.run);
     machine_watch machine(device(), options.at_machine);
     if (options.before_frames) options.before_frames();
     device().profile(true);

@@ -5,16 +5,19 @@
 #include <optional>
 #include <system_error>
 
+#include "framework/base/realtime.hpp"
 #include "framework/base/thread_number.hpp"
 
 namespace graphline {
 
-task_timer::task_timer(std::size_t capacity, std::function<void(std::uint64_t)> call)
+task_timer::task_timer(std::size_t capacity, std::function<void(std::uint64_t)> call,
+                       std::int64_t realtime)
     : call_(std::move(call)) {
   pending_.reserve(capacity);
   try {
-    thread_ = std::thread([this] {
+    thread_ = std::thread([this, realtime] {
       name_thread("timer");
+      const scoped_realtime scheduled(realtime);
       run();
     });
   } catch (const std::system_error& e) {

@@ -17,8 +17,10 @@ namespace graphline {
 class task_timer {
  public:
   /// @param capacity Maximum number of pending tokens, for which no call allocates.
+  /// @param realtime Priority for `scoped_realtime`, which the caller may use.
   /// @throws run_error if the thread cannot be started
-  task_timer(std::size_t capacity, std::function<void(std::uint64_t token)> call);
+  task_timer(std::size_t capacity, std::function<void(std::uint64_t token)> call,
+             std::int64_t realtime = 0);
   ~task_timer();
 
   void at(nanoseconds when, std::uint64_t token);

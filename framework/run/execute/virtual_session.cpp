@@ -80,7 +80,6 @@ class virtual_session::world {
                         std::vector{scheduled_pipeline{&planned_, times.expected}});
       measured.policy = &scheduled->of(0);
     }
-    if (kept.cuts()) measured.cut_after = give_up_time(record.run);
     const phase_result result = executor_->run(measured);
     if (schedule) record.load = schedule->end(epoch, clock_.now(), result.completed);
     std::move(kept).move_into(record, result.completed);
