@@ -137,10 +137,12 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "{configurations} is {verdict} ({percentile} {with}, with {reference} {without}: {change}, 95 "
      "% "
      "interval {low} to {high})"},
-    {"policy_decided", "policy {policy} started another stage than oldest_frame {@decided}"},
-    {"policies_decided", "policies started another stage than oldest_frame: {cases}"},
+    {"policy_decided", "policy {policy} differs from oldest_frame {@decided}"},
+    {"policies_decided", "policies differ from oldest_frame: {cases}"},
     {"decided_in", "{configurations} {@decided}"},
-    {"decided", "in {decided} of {starts start} (most often {first} before {second}: {times})"},
+    {"decided",
+     "in {decided} of {starts start}[ (most often {first} before {second}: {times})]"
+     "[, {held} of them held back]"},
     {"policy_never_decided",
      "policy {policy} never decided: oldest_frame would have started the same stages"},
     {"policies_never_decided",
