@@ -126,7 +126,10 @@ TEST(policies, fixed_priorities_keep_the_bound_of_blocking) {
     record.run.policy = "fixed_priority";
     for (const contention& waits : contention_of(record)) {
       if (!waits.behind) continue;
-      EXPECT_EQ(waits.behind->inversions, 0U) << "seed " << seed << " stage " << waits.name;
+      // In a larger window, the device can run first what was issued last.
+      if (waits.on == side::cpu || run.planned.run.window == 1) {
+        EXPECT_EQ(waits.behind->inversions, 0U) << "seed " << seed << " stage " << waits.name;
+      }
       EXPECT_LE(waits.behind->longest_blocked, waits.behind->bound) << "seed " << seed;
       blocked[waits.on == side::device ? 1 : 0] += waits.behind->blocked;
     }
