@@ -27,14 +27,11 @@ class reservation final : public scheduling_policy {
 
   nanoseconds hold_until(const ready_job& job, nanoseconds now) const override {
     const policy_stage& stage = job.stage;
-    const nanoseconds age = now - job.due;
-    // Two periods late: plain EDF, because the executor ends runs that hold a stage for a second.
-    if (!background_[static_cast<std::size_t>(&stage - stages_.data())] || age > 2 * stage.period) {
-      return now;
-    }
-    const nanoseconds since_due = age % stage.period;  // since the pipeline's latest due frame
+    if (!background_[static_cast<std::size_t>(&stage - stages_.data())]) return now;
+    const nanoseconds since_due = (now - job.due) % stage.period;  // of the latest due frame
     if (since_due < reserve_) return now - since_due + reserve_;
-    if (since_due + stage.expected <= stage.period) return now;
+    const bool never_fits = reserve_ + stage.expected > stage.period;
+    if (never_fits || since_due + stage.expected <= stage.period) return now;
     return now - since_due + stage.period + reserve_;
   }
 

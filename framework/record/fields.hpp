@@ -64,10 +64,10 @@ inline number_range rows_within(const shape& whole) {
   return {0, extent, "a number of rows below {}"};
 }
 constexpr number_range cause_below(std::size_t end) {
-  return {-2, static_cast<double>(end) - 1, "-2, -1 or an index below {}"};
+  return {-3, static_cast<double>(end) - 1, "-3, -2, -1 or an index below {}"};
 }
 constexpr number_range preferred_below(std::size_t stages) {
-  return {-1, static_cast<double>(stages), "-1, 0, or an index below {} plus 1"};
+  return {-2, static_cast<double>(stages), "-2, -1, 0, or an index below {} plus 1"};
 }
 
 template <class T, class Record>

@@ -112,7 +112,14 @@ void fields(Archive& a, part_of_record<wait_record> auto& of) {
 namespace cause {
 inline constexpr std::int32_t frame_begun = -1;     ///< the frame's start
 inline constexpr std::int32_t previous_frame = -2;  ///< the same stage of the previous frame
+inline constexpr std::int32_t dropped_frame = -3;   ///< likewise, of a frame that was cut short
 }  // namespace cause
+
+/// Negative values in `stage_record::preferred`.
+namespace choice {
+inline constexpr std::int32_t other_pipeline = -1;  ///< over a stage of another pipeline
+inline constexpr std::int32_t held_back = -2;       ///< the policy had held the stage back
+}  // namespace choice
 
 /// Negative value in `stage_record::rows`: the stage was skipped.
 inline constexpr std::int32_t skipped = -1;
@@ -155,8 +162,8 @@ struct stage_record {
   /// under all methods except none, but not with `graphs: frame`.
   std::vector<std::int32_t> causes;
   /// Stage that would have started instead without the policy, plus 1: the oldest of those that
-  /// were ready; 0 if that was this stage, -1 if it was of another pipeline. Filled with `causes`
-  /// if the run has a policy.
+  /// were ready; 0 if that was this stage, or a value of `choice`. Filled with `causes` if the run
+  /// has a policy.
   std::vector<std::int32_t> preferred = {};
   /// Time at which the host saw the device stage complete, under the same methods. Empty if the
   /// host does not wait for the stage.

@@ -136,10 +136,12 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"effect_against",
      "{configurations} {effect} ({percentile} {with}, with {reference} {without}: {change}, 95 % "
      "interval {low} to {high})"},
-    {"policy_decided", "policy {policy} chose a different stage than oldest_frame {@decided}"},
-    {"policies_decided", "policies chose a different stage than oldest_frame: {cases}"},
+    {"policy_decided", "policy {policy} differs from oldest_frame {@decided}"},
+    {"policies_decided", "policies differ from oldest_frame: {cases}"},
     {"decided_in", "{configurations} {@decided}"},
-    {"decided", "in {decided} of {starts start} (most often {first} before {second}: {times})"},
+    {"decided",
+     "in {decided} of {starts start}[ (most often {first} before {second}: {times})]"
+     "[, {held} of them held back]"},
     {"policy_never_decided",
      "policy {policy} had no effect on the order: oldest_frame would have started the same stages"},
     {"policies_never_decided",

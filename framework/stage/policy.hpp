@@ -67,9 +67,10 @@ class scheduling_policy {
   /// Called when a stage becomes ready.
   virtual policy_rank rank(const ready_job& job) const = 0;
 
-  /// Holds a stage back: returns the host time until which it must not start, at most one second
-  /// after `now`; `now` or less to start it. Called when a worker or the issuing thread has taken
-  /// the stage, and again when that time has come. Used if the kind states `holds`.
+  /// Holds a stage back: returns the host time until which it must not start; `now` or less to
+  /// start it. Called when a worker or the issuing thread has taken the stage, and again when one
+  /// takes it after that time. All holds of a stage in a frame may add up to one second; a hold
+  /// counts as at least 10 us. Used if the kind states `holds`.
   virtual nanoseconds hold_until(const ready_job& /*job*/, nanoseconds now) const { return now; }
 };
 

@@ -115,6 +115,10 @@ TEST(attribution, separates_previous_frame_waits_from_worker_waits) {
       "previous_frame_wait in 5-20, worker_wait in 20-22, cpu in 22-30, launch net 30-31, "
       "device net 31-40, previous_frame_wait out 40-60, worker_wait out 60-63, cpu out 63-99, "
       "worker_wait 99-100");
+  made.record.stages[2].causes[1] = cause::dropped_frame;
+  const auto cut = path_of(made, 1);
+  EXPECT_EQ(cut.substr(cut.find("device net")),
+            "device net 31-40, untimed out 40-63, cpu out 63-99, worker_wait 99-100");
   // The host observed the device stage after the same stage of the previous frame had returned.
   made.record.stages[2].cpu[0] = {31, 35};
   made.record.stages[2].causes[1] = 1;

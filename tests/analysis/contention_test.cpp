@@ -104,7 +104,7 @@ made_run windowed() {
   return made;
 }
 
-TEST(contention, counts_the_window_of_a_device_until_the_device_starts) {
+TEST(contention, counts_what_holds_the_window_but_as_blocking_only_what_runs) {
   const auto found = contention_of(windowed().record);
   const auto& d = waits_of(found, "d");
   EXPECT_EQ(d.on, side::device);
@@ -112,8 +112,43 @@ TEST(contention, counts_the_window_of_a_device_until_the_device_starts) {
   EXPECT_EQ(d.held_by[1].sum, 17) << "half of the time from 20 to 54";
   EXPECT_EQ(d.held_by[2].sum, 46.5) << "half of the time from 20 to 113";
   EXPECT_EQ(d.behind->blocked, 1U);
-  EXPECT_EQ(d.behind->longest_blocked, 93);
+  EXPECT_EQ(d.behind->longest_blocked, 93) << "b from 20 to 53, then c";
   EXPECT_EQ(d.behind->bound, 120) << "two times the longest, c";
+}
+
+TEST(contention, does_not_count_lower_ranks_in_the_window_that_do_not_run) {
+  // The device runs the most urgent b, for 500, before c.
+  made_run made = windowed();
+  auto& stages = made.record.stages;
+  made.record.frames[0].end = 600;
+  stages[1].level = 3;
+  stages[1].device = {{3, 503}};
+  stages[1].seen = {504};
+  stages[2].device = {{503, 563}};
+  stages[2].seen = {564};
+  stages[3].enqueued = {{504, 505}};
+  stages[3].device = {{563, 570}};
+  auto found = contention_of(made.record);
+  EXPECT_EQ(waits_of(found, "d").wait.sum, 543);
+  EXPECT_EQ(waits_of(found, "d").held_by[2].sum, 271.5);
+  EXPECT_EQ(waits_of(found, "d").behind->blocked, 1U);
+  EXPECT_EQ(waits_of(found, "d").behind->longest_blocked, 60);
+  EXPECT_EQ(waits_of(found, "d").behind->bound, 120);
+  // The device runs c before d is ready, but the host sees that later.
+  stages[1].device = {{20, 520}};
+  stages[2].device = {{3, 20}};
+  found = contention_of(made.record);
+  EXPECT_EQ(waits_of(found, "d").held_by[2].sum, 271.5);
+  EXPECT_EQ(waits_of(found, "d").behind->blocked, 0U);
+}
+
+TEST(contention, omits_waits_for_frames_that_were_cut_short) {
+  made_run made = run_with({0, 1}, 1);
+  made.frame(0, 100).cpu(0, 20, 30).cause(0, cause::frame_begun).cpu(1, 30, 40).cause(1, 0);
+  made.frame(60, 200).cpu(0, 150, 160).cause(0, cause::dropped_frame).cpu(1, 161, 170).cause(1, 0);
+  const auto found = contention_of(made.record);
+  EXPECT_EQ(waits_of(found, "a").wait.sum, 20);
+  EXPECT_EQ(waits_of(found, "b").wait.sum, 1);
 }
 
 TEST(contention, needs_workers_causes_and_a_policy_or_priorities) {

@@ -59,6 +59,12 @@ TEST(policy_findings, count_the_starts_that_a_run_decided) {
             "second=a stage of another pipeline times=1");
   record.stages[2].preferred = {0, 0, 0, 0};
   EXPECT_EQ(said_of(record), "policy_never_decided policy=deadline decided=0 starts=12");
+  record.stages[0].preferred = {0, choice::held_back, 0, choice::held_back};
+  EXPECT_EQ(said_of(record), "policy_decided policy=deadline decided=2 starts=12 held=2");
+  record.stages[1].preferred = {1, 0, 0, 0};
+  EXPECT_EQ(said_of(record),
+            "policy_decided policy=deadline decided=3 starts=12 held=2 first=noise second=backbone "
+            "times=1");
   for (auto& stage : record.stages) stage.preferred.clear();
   EXPECT_EQ(said_of(record), "");
 }

@@ -50,6 +50,8 @@ TEST(ready_time, is_the_return_of_the_stage_in_the_previous_frame_that_it_waited
   made.frame(0, 100).cpu(0, 0, 100).cause(0, cause::frame_begun);
   made.frame(40, 200).cpu(0, 110, 200).cause(0, cause::previous_frame);
   EXPECT_EQ(ready(made, 0, 1), 100);
+  made.record.stages[0].causes[1] = cause::dropped_frame;
+  EXPECT_EQ(ready(made, 0, 1), std::nullopt) << "a frame without stamps was between them";
 }
 
 TEST(ready_time, is_unknown_without_causes) {

@@ -193,7 +193,8 @@ class timeline(harness.SampleCase):
         self.assertEqual(self.browser.run(marked), [])
         self.choose(4)
         self.assertEqual(sorted(self.browser.run(marked)),
-                         ["instead of a stage of another pipeline", "instead of head"])
+                         ["held back by the policy", "instead of a stage of another pipeline",
+                          "instead of head"])
         self.assertIn("A triangle marks", self.browser.text("#timeline figcaption"))
 
     def test_shows_the_nearest_frame_where_one_is_not_kept(self):

@@ -44,6 +44,7 @@ run_record crowded() {
 run_record decided_by_a_policy() {
   auto record = two_models(timing_method::event, 20);
   for (auto& stage : record.stages) stage.preferred.assign(20, 0);
+  record.stages[0].preferred[4] = choice::held_back;
   record.stages[1].preferred[4] = 3;
   record.stages[2].preferred[4] = -1;
   return record;

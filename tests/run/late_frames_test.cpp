@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "framework/analysis/run/ready_times.hpp"
 #include "framework/plan/policies/policies.hpp"
 #include "framework/run/execute/frame_executor.hpp"
 #include "framework/run/execute/in_order_executor.hpp"
@@ -19,12 +20,18 @@ namespace {
 
 using namespace testing_plans;
 
+struct cut_counts {
+  std::size_t frames = 0;
+  std::size_t waits = 0;  ///< of stages of other frames, for them
+};
+
 /// Compares the frames that complete, and those that are cut short, with the definition.
 template <template <class> class Executor>
-void expect_cut_as_defined(const drawn_run& run, std::uint64_t seed, std::size_t& cut) {
+void expect_cut_as_defined(const drawn_run& run, std::uint64_t seed, cut_counts& cut) {
   const outcome expected = list_scheduling(run).carry_out();
   const virtual_run made = run_in_virtual_time<Executor>(run);
   ASSERT_EQ(made.result.completed, std::ssize(run.times)) << "seed " << seed;
+  const run_passes passes(made.record);
   std::vector<nanoseconds> dropped;
   std::size_t kept = 0;
   for (std::size_t f = 0; f < run.times.size(); ++f) {
@@ -40,6 +47,15 @@ void expect_cut_as_defined(const drawn_run& run, std::uint64_t seed, std::size_t
       const bool on_cpu = stage.on == side::cpu;
       const nanoseconds end = on_cpu ? stage.cpu[kept].end : stage.device[kept].end;
       ASSERT_EQ(end, expected.stages[f][s].end) << "seed " << seed << " stage " << s;
+      const std::int32_t by = stage.causes[kept];
+      if (by != cause::previous_frame && by != cause::dropped_frame) continue;
+      ASSERT_EQ(by == cause::dropped_frame, expected.cut[f - 1]) << "seed " << seed;
+      const auto ready = ready_time(made.record, passes, s, kept);
+      ASSERT_EQ(ready.has_value(), !expected.cut[f - 1]) << "seed " << seed;
+      if (ready && on_cpu) {
+        ASSERT_EQ(*ready, expected.stages[f - 1][s].end) << "seed " << seed;
+      }
+      cut.waits += ready ? 0 : 1;
     }
     ++kept;
   }
@@ -47,7 +63,7 @@ void expect_cut_as_defined(const drawn_run& run, std::uint64_t seed, std::size_t
   EXPECT_EQ(made.record.load.dropped, dropped) << "seed " << seed;
   EXPECT_EQ(made.record.load.cut_short, std::ssize(dropped));
   for (const stage_record& stage : made.record.stages) EXPECT_EQ(stage.causes.size(), kept);
-  cut += dropped.size();
+  cut.frames += dropped.size();
 }
 
 /// Gives the frames a deadline that about half of them miss.
@@ -64,7 +80,7 @@ drawn_run with_deadline(drawn_run run, std::uint64_t seed) {
 }
 
 TEST(late_frames, are_cut_short_under_overlap_as_defined) {
-  std::size_t cut = 0;
+  cut_counts cut;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     for (const std::size_t in_flight : {1, 2, 4, 8}) {
       const auto run = with_deadline(draw(seed, strategy::overlap, in_flight), seed);
@@ -72,11 +88,12 @@ TEST(late_frames, are_cut_short_under_overlap_as_defined) {
       if (HasFailure()) return;
     }
   }
-  EXPECT_GT(cut, 1000U);
+  EXPECT_GT(cut.frames, 1000U);
+  EXPECT_GT(cut.waits, 100U);
 }
 
 TEST(late_frames, are_cut_short_on_one_host_thread_as_defined) {
-  std::size_t cut = 0;
+  cut_counts cut;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     for (const auto how : {strategy::serial, strategy::async}) {
       const auto run = with_deadline(draw(seed, how, 1), seed);
@@ -84,7 +101,7 @@ TEST(late_frames, are_cut_short_on_one_host_thread_as_defined) {
       if (HasFailure()) return;
     }
   }
-  EXPECT_GT(cut, 500U);
+  EXPECT_GT(cut.frames, 500U);
 }
 
 /// With a window and a policy, and with several frames in flight on one thread: none is lost.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/analysis/run/contention.hpp"
 #include "framework/run/execute/ready_executor.hpp"
 #include "framework/stage/plugin_loader.hpp"
 #include "tests/run/list_scheduling.hpp"
@@ -21,6 +22,8 @@ namespace {
 
 using namespace testing_plans;
 using rank_pair = std::pair<nanoseconds, nanoseconds>;
+
+constexpr nanoseconds ms = 1'000'000;
 
 const policy_kind& policy_named(std::string_view name) {
   return *std::ranges::find(builtin_policies(), name, &policy_kind::name);
@@ -108,6 +111,31 @@ TEST(policies, a_window_limits_what_is_issued_and_not_complete) {
     expect_same<ready_executor>(run, seed);
     if (HasFatalFailure()) return;
   }
+}
+
+TEST(policies, fixed_priorities_keep_the_bound_of_blocking) {
+  std::size_t blocked[] = {0, 0};
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    drawn_run run = drawn(seed, 1 + seed % 3);
+    run.planned.run.window = 1 + static_cast<std::int64_t>(seed % 4);
+    for (planned_stage& stage : run.planned.stages) {
+      if (stage.on == side::device) stage.signals = stage.host_waits = true;
+    }
+    run.planned.policy = {&policy_named("fixed_priority"), {}};
+    run_record record = run_in_virtual_time<ready_executor>(run).record;
+    record.run.policy = "fixed_priority";
+    for (const contention& waits : contention_of(record)) {
+      if (!waits.behind) continue;
+      // In a larger window, the device can run first what was issued last.
+      if (waits.on == side::cpu || run.planned.run.window == 1) {
+        EXPECT_EQ(waits.behind->inversions, 0U) << "seed " << seed << " stage " << waits.name;
+      }
+      EXPECT_LE(waits.behind->longest_blocked, waits.behind->bound) << "seed " << seed;
+      blocked[waits.on == side::device ? 1 : 0] += waits.behind->blocked;
+    }
+  }
+  EXPECT_GT(blocked[0], 100U);
+  EXPECT_GT(blocked[1], 100U);
 }
 
 /// CPU stages of given times and edges, one frame, under a policy whose expected times are exact.
@@ -253,6 +281,32 @@ TEST(policies, the_record_says_what_would_have_gone_first) {
   EXPECT_EQ(stages[0].preferred, std::vector{0});
 }
 
+TEST(ready_stages, are_compared_with_the_oldest_only_where_that_is_noted) {
+  const ready_stage old{0, 1, 0, 0};
+  const ready_stage urgent{1, 0, 0, 1};
+  const ready_stage unset{-1, 0, 0, 0};
+  for (const bool notes : {false, true}) {
+    ready_queue queue;
+    device_window window(1);
+    queue.begin();
+    window.begin();
+    if (notes) queue.note_oldest();
+    if (notes) window.note_oldest();
+    for (const ordered_stage& s : {ordered_stage{{2}, 10, old}, ordered_stage{{1}, 20, urgent}}) {
+      queue.push(s);
+      window.push(s);
+    }
+    ready_stage oldest = unset;
+    EXPECT_EQ(queue.pop(oldest), urgent);
+    EXPECT_EQ(oldest, notes ? old : unset);
+    ready_stage first = unset;
+    oldest = unset;
+    EXPECT_TRUE(window.take(first, oldest));
+    EXPECT_EQ(first, urgent);
+    EXPECT_EQ(oldest, notes ? old : unset);
+  }
+}
+
 /// Holds stage 0 of each frame until a given time after the frame was due.
 struct holding final : scheduling_policy {
   explicit holding(nanoseconds given) : after(given) {}
@@ -313,6 +367,50 @@ TEST(policies, that_fail_or_hold_for_too_long_end_the_run) {
   }
 }
 
+/// Holds stage 0 until each of these times, in turn, if it is taken before.
+struct repeating final : scheduling_policy {
+  explicit repeating(std::vector<nanoseconds> given) : until(std::move(given)) {}
+  policy_rank rank(const ready_job&) const override { return {}; }
+  nanoseconds hold_until(const ready_job& job, nanoseconds now) const override {
+    if (job.stage.position != 0) return now;
+    if (until.empty()) return now + 1;
+    const auto next = std::ranges::upper_bound(until, now);
+    return next == until.end() ? now : *next;
+  }
+  std::vector<nanoseconds> until;
+};
+
+/// A stage that is held, and one of 1.2 s. Both take one worker.
+virtual_run held_beside_another(const std::vector<nanoseconds>& until) {
+  policy_kind kind{.name = "repeating"};
+  kind.holds = true;
+  kind.make = [&](const arguments&, std::span<const policy_stage>, std::uint64_t) {
+    return std::make_unique<repeating>(until);
+  };
+  drawn_run run;
+  run.planned = plan_of({side::cpu, side::cpu}, {}, streams);
+  run.times = {{10, 1'200 * ms}};
+  finish(run.planned, strategy::overlap, graph_mode::stage, 1);
+  run.planned.policy = {&kind, {}};
+  return run_in_virtual_time<ready_executor>(run);
+}
+
+TEST(policies, may_hold_a_stage_for_a_second_in_all_apart_from_its_waits) {
+  // Taken at 0 and held, then ready at 1 us, taken at 1200 ms and held again.
+  const virtual_run made = held_beside_another({1'000, 1'300 * ms});
+  EXPECT_EQ(made.result.failure, std::nullopt);
+  EXPECT_EQ(made.record.stages[0].cpu[0].begin, 1'300 * ms);
+  EXPECT_EQ(made.record.stages[0].preferred, std::vector{choice::held_back});
+  EXPECT_EQ(made.record.stages[1].preferred, std::vector{0});
+  // Held for 500, 100 and 401 ms.
+  const auto sum = held_beside_another({500 * ms, 1'300 * ms, 1'701 * ms}).result.failure;
+  EXPECT_THAT(sum.value_or("none"), testing::HasSubstr("'repeating' holds the stage back for 1.00 "
+                                                       "s; the limit is 1.00 s"));
+  EXPECT_EQ(held_beside_another({500 * ms, 1'300 * ms, 1'700 * ms}).result.failure, std::nullopt);
+  const auto short_holds = held_beside_another({}).result.failure;
+  EXPECT_THAT(short_holds.value_or("none"), testing::HasSubstr("'repeating' holds the stage back"));
+}
+
 /// Loads the policy of examples/policy_plugin.
 const policy_kind& reservation_kind() {
   static const stage_registry registry = [] {
@@ -322,8 +420,6 @@ const policy_kind& reservation_kind() {
   }();
   return registry.policies().at("my.reservation");
 }
-
-constexpr nanoseconds ms = 1'000'000;
 
 /// Four frames of examples/policy_plugin/reservation.yaml, in its order of stages.
 drawn_run reserving(nanoseconds time_of_map, const std::vector<node>& background) {
@@ -359,9 +455,11 @@ TEST(example_policy, keeps_background_stages_out_of_the_way_of_the_next_frame) {
   }
 }
 
-TEST(example_policy, does_not_hold_back_what_is_two_frames_late) {
+TEST(example_policy, starts_after_the_reserve_what_never_fits) {
   const outcome reserved = executed<ready_executor>(reserving(16 * ms, {"3"}));
-  EXPECT_EQ(reserved.stages[0][3].begin, 45 * ms) << "16 ms never fit, so it becomes plain EDF";
+  EXPECT_EQ(reserved.stages[0][3].begin, 12 * ms);
+  // Ready at 40 ms, as the stage before it ends and the next frame is due.
+  EXPECT_EQ(reserved.stages[1][3].begin, 45 * ms);
 }
 
 TEST(example_policy, refuses_stages_and_arrivals_that_it_cannot_plan_for) {

@@ -166,6 +166,10 @@ class blocker_search {
       const nanoseconds in_frame = best_.activity ? best_.end : frame_begin_;
       best_.ready = std::max(in_frame, end_in_previous_frame(stage).value_or(in_frame));
     }
+    if (by == cause::dropped_frame) {
+      best_.gap = time_category::untimed;
+      best_.ready = begin_;
+    }
     const nanoseconds ready = best_.ready;
     const auto before = done_.before_in_lane(later_, 0);
     if (before && done_[*before].end > ready) {

@@ -79,7 +79,8 @@ struct frame_attribution {
 /// - A CPU stage or launch has a `completion_delay` until the host observed that the device stage
 ///   was complete, or a `previous_frame_wait` until the same stage returned in the previous frame.
 ///   A `worker_wait` follows.
-/// - The time is `untimed` if the host waits for a device stage of which only the launch is timed.
+/// - The time is `untimed` if the host waits for a device stage of which only the launch is timed,
+///   or for a frame that was cut short.
 ///
 /// A stage that the frame did not run is an instant, through which the walk passes. Frames of a
 /// batch share the activities of their pass, and differ in their waits before it.

@@ -173,12 +173,17 @@ class contention_search {
     const double places = shared_ ? most_ : places_of(*runs_[high.run]);
     std::vector<stamp_pair> blocking;
     std::vector<stamp_pair> inverted;
+    const auto during_wait = [&](nanoseconds from, nanoseconds to) {
+      return stamp_pair{std::max(from, high.ready), std::min(to, high.begin)};
+    };
     const auto look_at = [&](const execution& other) {
-      const stamp_pair both{std::max(other.taken, high.ready), std::min(other.free, high.begin)};
-      if (&other == &high || both.end <= both.begin) return;
+      const stamp_pair held = during_wait(other.taken, other.free);
+      if (&other == &high || held.length() <= 0) return;
       if (!shared_ && other.run != high.run) return;
-      held_[party_of(other)] += static_cast<double>(both.length()) / places;
-      if (other.rank > high.rank) (is_inversion(other, high) ? inverted : blocking).push_back(both);
+      held_[party_of(other)] += static_cast<double>(held.length()) / places;
+      const stamp_pair work = during_wait(other.begin, other.end);
+      if (other.rank <= high.rank || work.length() <= 0) return;
+      (is_inversion(other, high) ? inverted : blocking).push_back(work);
     };
     const auto next = std::ranges::lower_bound(executions_, high.begin, {}, &execution::taken);
     for (auto at = next - executions_.begin(); at > 0 && free_[at - 1U] > high.ready; --at) {

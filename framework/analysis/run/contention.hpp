@@ -18,17 +18,17 @@ struct frame_time {
   double longest = 0;
 };
 
-/// Waits behind work of lower rank. A stage has a lower rank if its declared priority is lower or,
-/// with `policy: deadline`, if its absolute deadline is later.
+/// Waits behind work of lower rank; times are those for which it ran. A stage has a lower rank if
+/// its declared priority is lower or, with `policy: deadline`, if its absolute deadline is later.
 struct lower_rank_waits {
   bool by_deadline = false;
-  std::size_t blocked = 0;  ///< waits that found such work already started
+  std::size_t blocked = 0;  ///< waits during which such work ran that had started before
   nanoseconds longest_blocked = 0;
-  std::size_t inversions = 0;  ///< waits during which such work started
+  std::size_t inversions = 0;  ///< waits during which such work started and ran
   nanoseconds longest_inversion = 0;
-  nanoseconds longest = 0;  ///< behind such work, in one wait with an inversion
-  /// Limit of the time behind such work in a wait without inversions: the longest measured
-  /// operation that can have a lower rank, for a device times `window`.
+  nanoseconds longest = 0;  ///< of all such work, in one wait with an inversion
+  /// Limit for waits without inversions: the longest measured operation that can have a lower rank,
+  /// for a device times `window`.
   nanoseconds bound = 0;
 };
 
@@ -39,8 +39,8 @@ struct contention {
   side on = side::cpu;
   std::size_t frames = 0;
   frame_time wait;  ///< waits of stages that wait at the same time add up
-  /// By what held the workers meanwhile: in the order of the pipelines or stages. Of w workers or a
-  /// window of w, each holds 1/w of a wait, so one worker explains all of it but its own delays.
+  /// Parts of the waits, by the pipeline or stage that held a worker or a place in the window. With
+  /// w workers or a window of w, each counts 1/w.
   std::vector<frame_time> held_by;
   std::optional<lower_rank_waits> behind = {};  ///< empty if no other work has a lower rank
 
@@ -48,15 +48,17 @@ struct contention {
 };
 
 /// Returns the waits of pipelines that run together, over several trials, each with one run of each
-/// pipeline and one epoch. First all of CPU stages, then all of device stages. Omits waits that
-/// records do not tell: without `overlap`, under `timing: none`, and for a device without a window.
+/// pipeline and one epoch: first those of CPU stages, then those of device stages. Omits waits that
+/// the records do not show: without `overlap`, under `timing: none`, for a device without a window,
+/// and by frames that were cut short.
 std::vector<contention> contention_of(const std::vector<std::vector<const run_record*>>& trials,
                                       sharing share, const std::vector<std::string>& names);
 
 /// Returns the waits of the stages of a run; empty if it has neither a policy nor priorities.
 std::vector<contention> contention_of(const run_record& run);
 
-/// Returns how often and how long work waited while work of lower rank started; empty if never.
+/// Returns how often work waited while work of lower rank started and ran, and how long that ran;
+/// empty if never.
 /// @param policy Of the runs; a warning if it should have kept the order.
 std::optional<finding> inversion_finding(std::span<const contention> waits,
                                          const std::string& policy);

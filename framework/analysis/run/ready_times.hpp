@@ -17,7 +17,8 @@ bool is_awaited(const run_record& record, std::size_t earlier, std::size_t later
 std::optional<nanoseconds> call_end(const stage_record& stage, std::size_t pass);
 
 /// Returns when the host could run a CPU stage or launch a device stage, so that it waited only for
-/// a thread from then on: the stamp of the stage's last cause. Empty if the record has no cause.
+/// a thread from then on: the stamp of the stage's last cause. Empty if the record has no cause, or
+/// one of a frame that was cut short.
 std::optional<nanoseconds> ready_time(const run_record& record, const run_passes& passes,
                                       std::size_t stage, std::size_t pass);
 

@@ -105,18 +105,19 @@ entry_columns<contention> order_columns() {
   };
   using b = const lower_rank_waits&;
   return {
-      add({"order", "order", {}, 2, "that ranks stages"},
+      add({"order", "order", {}, 2, "what ranks stages"},
           [](b x) { return cell(x.by_deadline ? "deadline" : "priority"); }),
       add({"blocked", "blocked", none, 0,
-           "waits for a stage of lower rank that had started before"},
+           "waits during which a stage of lower rank ran that had started before"},
           [](b x) { return cell(x.blocked); }),
       add({"longest_blocked", "longest", duration},
           [](b x) { return cell(x.longest_blocked, duration); }),
       add({"bound", "bound", duration, 0,
-           "limit of waits without inversions: the longest measured operation of lower rank; on a "
-           "device, times window"},
+           "limit for lower ranks in a wait without inversions: their longest measured operation; "
+           "on a device, times window"},
           [](b x) { return cell(x.bound, duration); }),
-      add({"inversions", "inversions", none, 0, "waits during which a stage of lower rank started"},
+      add({"inversions", "inversions", none, 0,
+           "waits during which a stage of lower rank started and ran"},
           [](b x) { return cell(x.inversions); }),
       add({"longest_inversion", "longest", duration},
           [](b x) { return cell(x.longest_inversion, duration); })};

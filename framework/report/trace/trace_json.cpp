@@ -341,6 +341,7 @@ std::string rows_members(const run_record& record, const timeline_span& span, st
 std::string choice_member(const run_record& record, const timeline_span& span) {
   const std::int32_t other = span.instead_of;
   if (other == 0) return "";
+  if (other == choice::held_back) return ",\"held back\":true";
   return ",\"instead of\":" +
          json_string(other < 0 ? "a stage of another pipeline"
                                : record.stages[static_cast<std::size_t>(other) - 1].name);

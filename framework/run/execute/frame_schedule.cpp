@@ -45,11 +45,12 @@ arrival_source arrival_times(const settings& run, std::uint64_t seed, const arri
   }
   const auto jitter = static_cast<double>(run.jitter.value_or(0));
   return [due_of = std::move(due_of), count, burst = run.burst, phase = run.phase.value_or(0),
-          jitter, told = std::int64_t{0}, last = frame_arrival{},
+          jitter, produced = std::int64_t{0}, last = frame_arrival{},
           bits = std::mt19937_64(mix_seed(seed, 1))]() mutable -> std::optional<frame_arrival> {
-    if (told == count) return std::nullopt;
-    if (told % burst == 0) last.due = phase + due_of(static_cast<std::size_t>(told / burst));
-    ++told;
+    if (produced == count) return std::nullopt;
+    const auto burst_index = static_cast<std::size_t>(produced / burst);
+    if (produced % burst == 0) last.due = phase + due_of(burst_index);
+    ++produced;
     // Frames begin in order, so a frame is not released before the one due before it.
     last.release = std::max(last.release, last.due + rounded(jitter * uniform_unit(bits)));
     return last;

@@ -70,7 +70,7 @@ class ready_executor final : public executor {
     peers_ = share.cpu ? share.cpu.get() : device_.get();
     peers_->executors.resize(std::max<std::size_t>(peers_->executors.size(), number_ + 1));
     peers_->executors[number_] = this;
-    cpu_->queue.reserve(p.stages.size() * live_.size(), p.policy.kind != nullptr);
+    cpu_->queue.reserve(p.stages.size() * live_.size());
     if (device_->window) device_->window->reserve(p.stages.size() * live_.size());
     host_.start_workers(
         cpu_->workers, [this](turn& own_turn, std::uint64_t token, std::exception_ptr problem) {
@@ -97,7 +97,11 @@ class ready_executor final : public executor {
       peers_->ready_count = 0;
       if (device_->window) device_->window->begin();
     }
-    for (held_stage& held : held_) held.since = 0;
+    if (causes_ && policy_ != nullptr) {
+      cpu_->queue.note_oldest();
+      if (device_->window) device_->window->note_oldest();
+    }
+    for (held_stage& held : held_) held.sum = 0;
     progress_.reset();
     for (auto& slot : live_) slot.busy = false;
 
@@ -140,7 +144,7 @@ class ready_executor final : public executor {
 
   struct held_stage {
     ready_stage ready;
-    nanoseconds since = 0;  ///< host time at which the policy first held it back; 0: not held
+    nanoseconds sum = 0;  ///< of the times for which the policy held it back
   };
 
   struct live_slot {
@@ -379,16 +383,17 @@ class ready_executor final : public executor {
   bool hold(const ready_stage& ready) {
     const live_slot& live = live_[ready.slot];
     held_stage& held = held_[index_of(ready)];
+    held.ready = ready;
     const nanoseconds now = host_.now();
-    if (held.since == 0) held = {ready, now};
     try {
       const nanoseconds until =
           std::min(live.frame.cut_at,
-                   policy_->hold_until(ready.stage, live.frame.number, live.due, now, held.since));
+                   policy_->hold_until(ready.stage, live.frame.number, live.due, now, held.sum));
       if (until <= now) {
-        held.since = 0;
+        held.sum = 0;
         return false;
       }
+      runner_->into().preferred(ready.stage, ready.frame, choice::held_back);
       state_.add_pending();
       host_.post_at(until, token_of(ready));  // does not throw
     } catch (...) {
@@ -414,8 +419,9 @@ class ready_executor final : public executor {
   void note_choice(const ready_stage& first, const ready_stage& oldest) {
     if (!causes_ || oldest == first) return;
     const bool own = oldest.pipeline == number_;
-    runner_->into().preferred(first.stage, first.frame,
-                              own ? std::optional(oldest.stage) : std::nullopt);
+    runner_->into().preferred(
+        first.stage, first.frame,
+        own ? static_cast<std::int32_t>(oldest.stage) + 1 : choice::other_pipeline);
   }
 
   /// Executes a stage that was chosen although `oldest` was ready.

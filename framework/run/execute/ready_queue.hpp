@@ -119,15 +119,18 @@ class ready_queue {
  public:
   // @pre No other thread uses the queue.
 
-  /// @param ranked Whether ranks differ from the order without a policy.
-  void reserve(std::size_t more, bool ranked) {
-    waiting_.reserve(more);
-    ranked_ = ranked;
-  }
-
+  void reserve(std::size_t more) { waiting_.reserve(more); }
   void begin() {
     waiting_.clear();
     count_ = 0;
+    notes_ = false;
+  }
+
+  /// Lets `pop` and `exchange` set `oldest` to the stage that would go first without ranks, which
+  /// takes linear time.
+  void note_oldest() {
+    const std::lock_guard held(lock_);
+    notes_ = true;
   }
 
   void push(const ordered_stage& s) {
@@ -136,12 +139,10 @@ class ready_queue {
     count_.store(waiting_.size(), std::memory_order_relaxed);
   }
 
-  // With ranks, both functions also set `oldest` to the stage that would go first without them.
-
   /// @pre Not empty.
   ready_stage pop(ready_stage& oldest) {
     const std::lock_guard held(lock_);
-    if (ranked_) oldest = waiting_.oldest().ready;
+    if (notes_) oldest = waiting_.oldest().ready;
     const ready_stage first = waiting_.pop().ready;
     count_.store(waiting_.size(), std::memory_order_relaxed);
     return first;
@@ -151,19 +152,19 @@ class ready_queue {
   /// @param ordered Returns `own` with its place in the order; called if the queue is not empty.
   template <class Ordered>
   ready_stage exchange(const ready_stage& own, const Ordered& ordered, ready_stage& oldest) {
-    if (ranked_) oldest = own;
+    oldest = own;
     if (count_.load(std::memory_order_relaxed) == 0) return own;
     const std::lock_guard held(lock_);
     if (waiting_.empty()) return own;
     const ordered_stage placed = ordered();
-    if (ranked_) oldest = std::min(placed, waiting_.oldest(), is_older).ready;
+    if (notes_) oldest = std::min(placed, waiting_.oldest(), is_older).ready;
     return placed < waiting_.first() ? own : waiting_.exchange(placed).ready;
   }
 
  private:
   brief_lock lock_;
   ready_heap waiting_;
-  bool ranked_ = false;
+  bool notes_ = false;
   std::atomic<std::size_t> count_ = 0;  ///< read without the lock
 };
 
@@ -178,6 +179,13 @@ class device_window {
   void begin() {
     waiting_.clear();
     issued_ = 0;
+    notes_ = false;
+  }
+
+  /// As `ready_queue::note_oldest`, for `take`.
+  void note_oldest() {
+    const std::lock_guard held(lock_);
+    notes_ = true;
   }
 
   void push(const ordered_stage& s) {
@@ -186,12 +194,11 @@ class device_window {
   }
 
   /// Takes the stage that goes first and counts it as issued; returns false if none may be issued.
-  /// Sets `oldest` to the stage that would go first without ranks.
   bool take(ready_stage& first, ready_stage& oldest) {
     const std::lock_guard held(lock_);
     if (waiting_.empty() || issued_ == size_) return false;
     ++issued_;
-    oldest = waiting_.oldest().ready;
+    if (notes_) oldest = waiting_.oldest().ready;
     first = waiting_.pop().ready;
     return true;
   }
@@ -205,6 +212,7 @@ class device_window {
   const std::size_t size_;
   brief_lock lock_;
   ready_heap waiting_;
+  bool notes_ = false;
   std::size_t issued_ = 0;
 };
 

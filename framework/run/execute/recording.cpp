@@ -230,6 +230,12 @@ void recording::drop_cut_passes(run_record& to) {
   }
   to.frames = std::move(whole);
   std::ranges::sort(to.load.dropped);
+  for (stage_record& stage : stages_) {
+    for (std::size_t pass = 1; pass < stage.causes.size(); ++pass) {
+      std::int32_t& by = stage.causes[pass];
+      if (by == cause::previous_frame && cut[pass - 1] != 0) by = cause::dropped_frame;
+    }
+  }
   each_column([&cut](auto& column) {
     std::size_t kept = 0;
     for (std::size_t pass = 0; pass < cut.size(); ++pass) {

@@ -90,13 +90,11 @@ class recording {
   void seen(std::size_t stage, std::int64_t frame, nanoseconds at) noexcept {
     stages_[stage].seen[static_cast<std::size_t>(frame)] = at - epoch_;
   }
-  /// Records that the policy preferred the stage to another, which had been ready for longer or is
-  /// of an older frame.
-  /// @param to Index of the other stage; empty for a stage of another pipeline.
-  void preferred(std::size_t stage, std::int64_t frame, std::optional<std::uint32_t> to) noexcept {
-    if (!keeps_choices_) return;
-    stages_[stage].preferred[static_cast<std::size_t>(frame)] =
-        to ? static_cast<std::int32_t>(*to) + 1 : -1;
+  /// Records that the policy held the stage back or preferred it to another, which had been ready
+  /// for longer or is of an older frame.
+  /// @param to Index of the other stage plus 1, or a value of `choice`.
+  void preferred(std::size_t stage, std::int64_t frame, std::int32_t to) noexcept {
+    if (keeps_choices_) stages_[stage].preferred[static_cast<std::size_t>(frame)] = to;
   }
   void ended_by(std::int64_t frame, std::size_t stage) noexcept {
     ended_by_[static_cast<std::size_t>(frame)] = static_cast<std::uint32_t>(stage);

@@ -13,6 +13,8 @@ namespace graphline {
 namespace {
 
 constexpr nanoseconds longest_hold = 1'000'000'000;
+/// Lets a policy that holds a stage again and again reach the limit.
+constexpr nanoseconds shortest_hold = 10'000;
 
 std::string subject_of(const policy_kind& kind) {
   return fmt::format("policy '{}'{}{}", kind.name, kind.origin.empty() ? "" : " of plug-in ",
@@ -64,12 +66,17 @@ void pipeline_policy::fail() const {
 }
 
 nanoseconds pipeline_policy::hold_until(std::uint32_t stage, std::int64_t frame, nanoseconds due,
-                                        nanoseconds now, nanoseconds since) const {
+                                        nanoseconds now, nanoseconds& sum) const {
   const ready_job job{stages_[stage], frame, due};
   const nanoseconds until = ask(stage, frame, [&] { return rule_.hold_until(job, now); });
-  if (until <= now || until - since <= longest_hold) return until;
+  if (until <= now) return until;
+  const nanoseconds more = std::max(until - now, shortest_hold);
+  if (more <= longest_hold - sum) {
+    sum += more;
+    return until;
+  }
   throw run_error(fmt::format("{} holds the stage back for {}; the limit is {}", subject_of(kind_),
-                              format_duration(static_cast<double>(until - since)),
+                              format_duration(static_cast<double>(sum) + static_cast<double>(more)),
                               format_duration(static_cast<double>(longest_hold))));
 }
 

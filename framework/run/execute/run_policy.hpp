@@ -35,12 +35,11 @@ class pipeline_policy {
     return ask(stage, frame, [&] { return rule_.rank({stages_[stage], frame, due, order}); });
   }
 
-  /// Returns the host time until which a stage must not start.
-  /// @param since Host time at which the stage was held back first, or `now`.
-  /// @throws run_error naming the policy if it throws, or if that is more than a second after
-  /// `since`
+  /// Returns the host time until which a stage must not start. If that is later than `now`, adds
+  /// the difference to `sum`, but at least 10 us.
+  /// @throws run_error naming the policy if it throws, or if `sum` would exceed a second
   nanoseconds hold_until(std::uint32_t stage, std::int64_t frame, nanoseconds due, nanoseconds now,
-                         nanoseconds since) const;
+                         nanoseconds& sum) const;
 
  private:
   /// Calls a function of the policy about a stage.

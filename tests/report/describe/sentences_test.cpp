@@ -33,18 +33,20 @@ TEST(sentence, says_how_often_a_policy_decided) {
         .with("times", 3)
         .with("configurations", "policy=deadline");
   };
-  EXPECT_EQ(
-      sentence(choices("policy_decided")),
-      "policy deadline chose a different stage than oldest_frame in 4 of 12 starts (most often "
-      "act before sense: 3)");
+  EXPECT_EQ(sentence(choices("policy_decided")),
+            "policy deadline differs from oldest_frame in 4 of 12 starts (most often act before "
+            "sense: 3)");
+  const auto held = finding("policy_decided").with("policy", "p").with("decided", 4);
+  EXPECT_EQ(sentence(finding(held).with("starts", 12).with("held", 4)),
+            "policy p differs from oldest_frame in 4 of 12 starts, 4 of them held back");
   EXPECT_EQ(sentence(choices("policy_never_decided")),
             "policy deadline had no effect on the order: oldest_frame would have started the same "
             "stages");
   finding all{"policies_decided"};
   all.cases = {choices("decided_in")};
   EXPECT_EQ(sentence(all),
-            "policies chose a different stage than oldest_frame: policy=deadline in 4 of 12 starts "
-            "(most often act before sense: 3)");
+            "policies differ from oldest_frame: policy=deadline in 4 of 12 starts (most often act "
+            "before sense: 3)");
   finding none{"policies_never_decided"};
   none.cases = {choices("never_decided_in")};
   EXPECT_EQ(sentence(none),

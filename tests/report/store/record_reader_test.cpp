@@ -119,6 +119,10 @@ TEST_F(record_reader, gives_the_reports_that_the_run_itself_gave) {
   expect_equal_reports(samples::two_models_on_schedule(30));
   expect_equal_reports(two_models(timing_method::event, 0));
   expect_equal_reports(sample_run());
+  auto held = two_models(timing_method::event, 4);
+  held.stages[1].causes.assign(4, cause::dropped_frame);
+  held.stages[1].preferred.assign(4, choice::held_back);
+  expect_equal_reports(held);
 }
 
 TEST_F(record_reader, gives_the_reports_of_whatever_a_run_holds) {

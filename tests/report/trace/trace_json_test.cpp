@@ -61,12 +61,14 @@ run_record overlapping() {
 
 TEST(trace_json, names_the_stage_that_would_have_started_without_the_policy) {
   auto record = overlapping();
-  record.stages[0].preferred = {0, 2, 0};   // to noise
-  record.stages[1].preferred = {0, 0, -1};  // to another pipeline's
+  record.stages[0].preferred = {0, 2, 0};                   // to noise
+  record.stages[1].preferred = {choice::held_back, 0, -1};  // to another pipeline's
   const auto trace = read_trace(record);
   std::vector<std::string> seen;
+  std::vector<std::string> held;
   for (const auto& event : events_of(trace, "X")) {
     const auto args = event.value("args", json::object());
+    if (args.contains("held back")) held.push_back(event["name"].get<std::string>());
     if (!args.contains("instead of")) continue;
     seen.push_back(event["name"].get<std::string>() + " " + args["frame"].dump() + ": " +
                    args["instead of"].get<std::string>());
@@ -74,6 +76,7 @@ TEST(trace_json, names_the_stage_that_would_have_started_without_the_policy) {
   std::ranges::sort(seen);
   EXPECT_EQ(seen, (std::vector<std::string>{"launch backbone 1: noise",
                                             "noise 2: a stage of another pipeline"}));
+  EXPECT_EQ(held, std::vector<std::string>{"noise"});
 }
 
 TEST(trace_json, is_written_as_ever) {

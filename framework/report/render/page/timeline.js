@@ -72,9 +72,10 @@ class Timeline {
     return part >= 0 ? parts[part] : name;
   }
 
-  // Returns ", instead of parse" for a start that the policy decided.
+  // Returns what the policy decided about a start, as ", instead of parse"; empty if nothing.
   choiceOf({ insteadOf = 0 }) {
     if (insteadOf === 0) return "";
+    if (insteadOf === -2) return ", held back by the policy";
     return `, instead of ${insteadOf < 0 ? "a stage of another pipeline"
       : this.data.stages[insteadOf - 1].name}`;
   }
