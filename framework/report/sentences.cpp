@@ -133,10 +133,14 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"with_priorities",
      "{percentile} {with} with them, {without} without ({change}, 95 % interval {low} to {high})"},
     {"setting_took_effect", "{setting} took effect: {cases}"},
-    {"effect_against",
-     "{configurations} is {verdict} ({percentile} {with}, with {reference} {without}: {change}, 95 "
-     "% "
-     "interval {low} to {high})"},
+    {"effect_against", "{configurations} is {verdict} ({percentile} {with}, with {@against}"},
+    {"against", "{reference} {without}: {change}, 95 % interval {low} to {high})"},
+    {"chains_changed", "chains changed: {cases}"},
+    {"chain_changed",
+     "{time} of {subject} is {verdict} in {configurations} ({percentile} {with}, in {@against}"},
+    {"chains_exceed_bounds", "chains exceed their bounds: {cases}"},
+    {"chain_exceeds_bound",
+     "{time} of {subject} in {configurations} ({late} of {times} times beyond {bound})"},
     {"policy_decided", "policy {policy} started another stage than oldest_frame {@decided}"},
     {"policies_decided", "policies started another stage than oldest_frame: {cases}"},
     {"decided_in", "{configurations} {@decided}"},
