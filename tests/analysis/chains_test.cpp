@@ -10,13 +10,19 @@
 #include <vector>
 
 #include "framework/analysis/experiment/experiment_summary.hpp"
+#include "tests/analysis/finding_texts.hpp"
+#include "tests/analysis/made_experiments.hpp"
 
 namespace graphline {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 using times = std::vector<nanoseconds>;
 
 /// A pipeline of CPU stages; `due` of each frame, and when each stage begins and ends in it.
@@ -268,12 +274,113 @@ TEST(chains, are_summarized_for_each_configuration_with_all_their_pipelines) {
   EXPECT_EQ(found[0].configuration, 1U);
   EXPECT_EQ(found[0].used, 4U);
   EXPECT_EQ(found[0].unused, 2U);
-  EXPECT_EQ(found[0].age.late, 2U) << "13 and 8, twice";
-  EXPECT_EQ(found[0].reaction.late, 2U) << "23, 28, 18 and 23, twice: a time at the bound is met";
+  ASSERT_TRUE(found[0].age.bound && found[0].reaction.bound);
+  EXPECT_EQ(found[0].age.bound->late, 2U) << "13 and 8, twice";
+  EXPECT_EQ(found[0].reaction.bound->late, 2U)
+      << "23, 28, 18 and 23, twice: a time at the bound is met";
   ASSERT_TRUE(found[0].age.times && found[0].reaction.times);
   EXPECT_EQ(found[0].age.times->percentile(0.5), std::nullopt) << "4 values do not carry it";
   EXPECT_EQ(found[0].reaction.times->percentile(0.5), 23);
   EXPECT_EQ(found[0].reaction.times->max(), 28);
+}
+
+bool is_claim(const comparison& of) {
+  return of.verdict == verdict::faster || of.verdict == verdict::slower;
+}
+
+TEST(chains, are_compared_once_for_each_pair_of_configurations) {
+  const auto record = samples::made_chains({1, 0.8, 1});
+  const auto summary = summarize(record);
+  const auto& found = summary.chain_comparisons;
+  ASSERT_EQ(found.size(), 8U) << "p50 and p95 of two times, of two configurations";
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const comparison& one = found[i];
+    const bool age = i % 4 < 2;
+    EXPECT_EQ(one.pair, record.pairs[i < 4 ? 0 : 2]);
+    EXPECT_EQ(one.times, age ? &chain_summary::age : &chain_summary::reaction);
+    EXPECT_EQ(one.figure, i % 2 == 0 ? figure::p50 : figure::tail);
+    const double factor = i < 4 ? 0.8 : 1;
+    const double time = age ? 8e6 : 18e6;
+    EXPECT_NEAR(one.reference, time, 0.004 * time);
+    EXPECT_NEAR(one.value, factor * time, 0.004 * time);
+    ASSERT_TRUE(one.ratio_range);
+    EXPECT_TRUE(one.ratio_range->contains(factor)) << i;
+    EXPECT_LT(one.ratio_range->high - one.ratio_range->low, 0.02) << i;
+    if (i < 4) {
+      EXPECT_EQ(one.verdict, verdict::faster);
+    } else {
+      EXPECT_FALSE(is_claim(one)) << "the first and the last are equal";
+    }
+  }
+}
+
+TEST(chains, of_equal_configurations_are_rarely_called_faster_or_slower) {
+  std::size_t claims = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const auto found = summarize(samples::made_chains({1, 1}, seed)).chain_comparisons;
+    ASSERT_EQ(found.size(), 4U);
+    claims += std::ranges::any_of(found, is_claim) ? 1 : 0;
+  }
+  EXPECT_LE(claims, 7U) << "5 % of 60, and two standard deviations";
+}
+
+TEST(chains, of_few_blocks_have_no_verdict_but_say_how_many_trials_are_missing) {
+  auto record = samples::made_chains({1, 0.8});
+  std::erase_if(record.trials, [](const trial_record& trial) { return trial.block > 2; });
+  const auto found = summarize(record).chain_comparisons;
+  ASSERT_EQ(found.size(), 2U) << "36 ages and 39 reaction times carry no p95";
+  EXPECT_NEAR(found[0].ratio, 0.8, 0.005);
+  EXPECT_EQ(found[0].ratio_range, std::nullopt);
+  EXPECT_EQ(found[0].verdict, verdict::inconclusive);
+  EXPECT_EQ(found[0].more_trials, 2);
+}
+
+TEST(chains, are_not_compared_if_latency_grows_at_their_source) {
+  auto record = samples::made_chains({1, 1});
+  for (trial_record& trial : record.trials) {
+    if (trial.configuration == 0) continue;
+    run_record& source = trial.members[0];  // due every 5 ms, done every 10 ms
+    source.run.arrival = arrival::constant;
+    source.run.rate = 200;
+    for (std::size_t i = 0; i < source.frames.size(); ++i) {
+      const auto begin = static_cast<nanoseconds>(i) * 10'000'000;
+      source.frames[i] = {begin / 2, begin, begin + 10'000'000};
+      source.stages[0].cpu[i] = {begin, begin + 10'000'000};
+    }
+  }
+  const auto summary = summarize(record);
+  ASSERT_EQ(summary.chains.size(), 2U);
+  ASSERT_TRUE(summary.chains[1].age.times);
+  EXPECT_THAT(summary.chains[1].age.times->why_unsettled(), HasSubstr("overloaded"));
+  EXPECT_EQ(summary.chains[0].age.times->why_unsettled(), "");
+  EXPECT_THAT(summary.chain_comparisons, IsEmpty());
+}
+
+TEST(chains, that_changed_or_exceed_their_bounds_are_findings) {
+  auto record = samples::made_chains({1, 0.8, 1});
+  record.chains[0].age = 7'000'000;
+  record.chains[0].reaction = 20'000'000;
+  auto summary = summarize(record);
+  auto found = samples::findings(record, summary);
+  EXPECT_THAT(found,
+              Contains(AllOf(StartsWith("chains_changed [chain_changed(brake) verdict=faster "
+                                        "percentile=p50 with=6.4"),
+                             HasSubstr("reference=speed=1 time=age configurations=speed=2] ["),
+                             HasSubstr("time=reaction time configurations=speed=2]"),
+                             Not(HasSubstr("p95")), Not(HasSubstr("speed=3")))));
+  EXPECT_THAT(found, Contains("chains_exceed_bounds "
+                              "[chain_exceeds_bound(brake) late=120 times=120 bound=7.00 ms "
+                              "time=age configurations=speed=1] "
+                              "[chain_exceeds_bound(brake) late=120 times=120 bound=7.00 ms "
+                              "time=age configurations=speed=3]"));
+  for (comparison& one : summary.chain_comparisons) {
+    if (one.figure == figure::p50) one.verdict = verdict::inconclusive;
+  }
+  record.chains[0].age = 9'000'000;
+  summary.chains = summarize(record).chains;
+  found = samples::findings(record, summary);
+  EXPECT_THAT(found, Contains(AllOf(StartsWith("chains_changed"), HasSubstr("percentile=p95"))));
+  EXPECT_THAT(found, Not(Contains(StartsWith("chains_exceed_bounds"))));
 }
 
 }  // namespace

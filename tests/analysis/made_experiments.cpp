@@ -1,9 +1,12 @@
 #include "tests/analysis/made_experiments.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "framework/base/random.hpp"
+#include "tests/analysis/time_units.hpp"
 
 namespace graphline::samples {
 
@@ -23,6 +26,25 @@ run_record trial_of(const made_configuration& of, std::size_t block) {
   run.outputs.front().values = {0.25};
   if (of.change) of.change(run);
   run.processor_time = scaled(run.frames.back().end - run.frames.front().begin, 1.25);
+  return run;
+}
+
+/// A pipeline of one CPU stage, which runs for `length` every 10 ms from `phase` on.
+run_record periodic(const std::string& pipeline, const std::string& stage, nanoseconds phase,
+                    nanoseconds length, double factor) {
+  run_record run;
+  run.pipeline = pipeline;
+  run.epoch = 1'000;
+  run.run.frames = 15;
+  run.stages.resize(1);
+  run.stages[0].name = stage;
+  run.stages[0].on = side::cpu;
+  for (nanoseconds due = phase; due < 150 * ms; due += 10 * ms) {
+    const nanoseconds begin = scaled(due, factor);
+    const nanoseconds end = scaled(due + length, factor);
+    run.frames.push_back({begin, begin, end});
+    run.stages[0].cpu.push_back({begin, end});
+  }
   return run;
 }
 
@@ -106,6 +128,29 @@ std::size_t add_together(experiment_record& to, std::string name,
     to.trials.push_back(std::move(trial));
   }
   return index;
+}
+
+experiment_record made_chains(const std::vector<double>& factors, std::uint64_t seed) {
+  experiment_record record;
+  record.name = "chains";
+  record.chains = {{"brake", {{"camera", "grab"}, {"control", "act"}}}};
+  for (std::size_t c = 0; c < factors.size(); ++c) {
+    const auto value = fmt::to_string(c + 1);
+    record.configurations.push_back({"speed=" + value, {{"speed", value}}, {"camera", "control"}});
+    for (std::size_t m = 0; c > 0 && m < 2; ++m) record.pairs.push_back({{c, m}, {0, m}});
+  }
+  for (std::size_t block = 0; block < 10; ++block) {
+    for (std::size_t c = 0; c < factors.size(); ++c) {
+      const double factor = factors[c] * (1 + 0.003 * wobble(seed, 100 * c + block));
+      // The control loop reads what the camera published 3 ms before.
+      record.trials.push_back({c,
+                               block,
+                               0,
+                               {periodic("camera", "grab", 0, 2 * ms, factor),
+                                periodic("control", "act", 5 * ms, 3 * ms, factor)}});
+    }
+  }
+  return record;
 }
 
 experiment_summary figures_of(const experiment_record& record) {

@@ -1,4 +1,4 @@
-"""Loads from traces, with phase, jitter and bursts: run, predict, compare and capacity.
+"""Loads from traces, with phase, jitter and bursts: run, predict, compare, capacity. Late frames.
 
 usage: arrivals_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
@@ -131,6 +131,57 @@ class traces(Case):
         # A frame takes over a millisecond; the last of 300 may be 20 ms late.
         self.assertGreater(result["capacity"]["value"], 50)
         self.assertLess(result["capacity"]["value"], 1100)
+
+
+class late_frames(Case):
+    """Frames that are late whatever the machine does: none lasts a microsecond."""
+
+    def run_of(self, *words):
+        path = self.folder / "late.json"
+        done = graphline("run", self.pipeline(), "--device", "host", "--deadline", "1us", *words,
+                         "--json", path, "--csv", self.folder / "late.csv")
+        self.expect(done, 0)
+        rows = list(csv.DictReader(io.StringIO((self.folder / "late.csv").read_text())))
+        return done.stdout, json.loads(path.read_text()), rows
+
+    def test_skip_rest_cuts_them_short(self):
+        text, result, rows = self.run_of("--late", "skip_rest")
+        self.assertIn("late=skip_rest", text)
+        self.assertIn("deadline of 1.00 us missed by 12 of 12 frames, 12 of them dropped (12 cut "
+                      "short)", " ".join(text.split()))
+        self.assertEqual(result["settings"]["late"], "skip_rest")
+        self.assertEqual((result["deadline"]["missed"], result["deadline"]["frames"]), (12, 12))
+        record = result["record"]
+        self.assertEqual(record["frames"]["due"], [])
+        self.assertEqual(record["load"]["cut_short"], 12)
+        self.assertEqual(len(record["load"]["dropped"]), 12)
+        self.assertEqual([(row["measure"], int(row["begin_ns"]), row["end_ns"]) for row in rows],
+                         [("dropped", due, "") for due in record["load"]["dropped"]])
+
+    def test_drop_leaves_out_those_that_cannot_begin_in_time(self):
+        # All twelve are due at once. The first may begin in time; it takes a millisecond.
+        text, result, rows = self.run_of("--late", "drop", "--arrival", "constant", "--rate", 10,
+                                         "--burst", 12)
+        self.assertIn("late=drop", text)
+        self.assertEqual((result["deadline"]["missed"], result["deadline"]["frames"]), (12, 12))
+        record = result["record"]
+        completed = len(record["frames"]["due"])
+        self.assertLessEqual(completed, 1)
+        self.assertIn(f"missed by 12 of 12 frames, {12 - completed} of them dropped",
+                      " ".join(text.split()))
+        self.assertNotIn("cut short", text)
+        self.assertEqual(record["load"]["cut_short"], 0)
+        self.assertEqual(result["load"]["dropped"], 12 - completed)
+        measures = [row["measure"] for row in rows]
+        self.assertEqual(measures.count("dropped"), 12 - completed)
+        self.assertEqual(measures.count("end_to_end"), completed)
+
+    def test_finish_completes_them(self):
+        text, result, rows = self.run_of()
+        self.assertNotIn("late=", text)
+        self.assertIn("missed by 12 of 12 frames", " ".join(text.split()))
+        self.assertEqual(len(result["record"]["frames"]["due"]), 12)
+        self.assertNotIn("dropped", [row["measure"] for row in rows])
 
 
 if __name__ == "__main__":

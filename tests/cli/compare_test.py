@@ -247,7 +247,9 @@ class together(CompareCase):
                             f"  - {{pipeline: camera.yaml, run: {{{rate}: 100}}}}\n"
                             f"  - {{pipeline: control.yaml, run: {{{rate}: 90}}}}\n"
                             "trials: 1\n" + chains)
-        self.assertIn("reaction p50", done.stdout)
+        self.assertIn("Data age of chains", done.stdout)
+        self.assertIn("Reaction time of chains", done.stdout)
+        self.assertIn("chains exceed their bounds: age of 'brake' in together", done.stdout)
         result = json.loads(saved.read_text())
         chain, = result["chains"]
         self.assertEqual((chain["chain"], chain["configuration"]), ("brake", "together"))
@@ -273,6 +275,7 @@ class together(CompareCase):
         self.assertEqual((chain["used"], chain["age_late"]), (len(ages), len(ages)))
         self.assertAlmostEqual(chain["age"]["max"], max(ages) / 1e6)
         self.assertEqual(chain["reaction_late"], 0)
+        self.assertEqual(result["chain_comparisons"], [])  # nothing else runs both
 
 
 class overhead(Case):

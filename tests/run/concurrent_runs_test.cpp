@@ -3,14 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "framework/base/random.hpp"
 #include "framework/base/stop_request.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "tests/run/together_testing.hpp"
@@ -274,6 +278,106 @@ TEST(concurrent_pools, that_are_shared_serve_each_pipeline_with_its_window) {
       EXPECT_FALSE(record.failure);
     }
   }
+}
+
+// ---- A common horizon ---------------------------------------------------------------------------
+
+constexpr nanoseconds horizon = 250'000'000;
+constexpr double per_second = 400;
+
+/// Returns the times of a Poisson process before the horizon: sums of exponential gaps, by
+/// inversion (Devroye, Non-Uniform Random Variate Generation, 1986, section II.2).
+std::vector<double> poisson_times(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<double> times;
+  for (double at = 0;;) {
+    const double uniform = static_cast<double>(random() >> 11) * 0x1p-53;
+    at += -std::log(1 - uniform) * 1e9 / per_second;
+    if (at >= static_cast<double>(horizon)) return times;
+    times.push_back(at);
+  }
+}
+
+/// Checks a run with random arrivals that the horizon stopped.
+void expect_arrivals(const run_record& record, std::uint64_t seed) {
+  const auto expected = poisson_times(mix_seed(seed, seed_from(record.pipeline)));
+  std::vector<nanoseconds> due = record.load.unfinished;
+  for (const frame_record& frame : record.frames) due.push_back(frame.due);
+  std::ranges::sort(due);
+  // On a slow machine, the load begins later than the horizon, and ends before the last arrivals.
+  ASSERT_LE(due.size(), expected.size());
+  EXPECT_EQ(record.run.frames, std::ssize(due));
+  for (std::size_t i = 0; i < due.size(); ++i) {
+    EXPECT_NEAR(static_cast<double>(due[i] - due[0]), expected[i] - expected[0], 1.5) << i;
+  }
+}
+
+/// Checks what holds for every run that a horizon stopped.
+void expect_stopped_at_horizon(const run_record& record) {
+  EXPECT_FALSE(record.failure) << *record.failure;
+  EXPECT_FALSE(record.interrupted);
+  ASSERT_FALSE(record.frames.empty());
+  EXPECT_LT(record.frames.back().begin - record.frames.front().begin, horizon);
+}
+
+TEST(horizon_of_runs, covers_the_random_arrivals_before_it) {
+  const auto registry = make_registry();
+  const auto dev = open_host_device(1);
+  auto spec = small_pipeline("camera", strategy::async, graph_mode::stage);
+  spec.run.arrival = arrival::poisson;
+  spec.run.rate = per_second;
+  session camera(plan_for_host(spec, registry), *dev);
+  session batch(
+      plan_for_host(small_pipeline("batch", strategy::async, graph_mode::stage), registry), *dev);
+  frame_allowance allowance(horizon);
+  for (const std::uint64_t seed : {1, 2}) {
+    std::vector<concurrent_run> runs = {
+        {.name = "camera", .session = &camera, .arrival_seed = seed},
+        {.name = "batch", .session = &batch}};
+    allowance.give(0, runs);
+    EXPECT_EQ(runs[0].frames, std::ssize(poisson_times(mix_seed(seed, seed_from("camera")))));
+    const auto records = run_at_once(runs, nullptr, sharing::none, horizon);
+    for (const run_record& record : records) expect_stopped_at_horizon(record);
+    expect_arrivals(records[0], seed);
+  }
+}
+
+TEST(horizon_of_runs, ends_pipelines_that_share_a_worker) {
+  // "camera" has random arrivals, "batch" begins its next frame at once.
+  const auto registry = make_registry();
+  const auto dev = open_host_device(1);
+  std::vector<plan> plans;
+  for (const std::string name : {"camera", "batch"}) {
+    auto spec = small_pipeline(name, strategy::overlap, graph_mode::stage);
+    spec.run.workers = 1;
+    if (name == "camera") {
+      spec.run.arrival = arrival::poisson;
+      spec.run.rate = per_second;
+    }
+    plans.push_back(plan_for_host(spec, registry));
+  }
+  const pipeline_sharing shared(sharing::cpu, plans, *dev);
+  session camera(plans[0], *dev, nullptr, &shared.of(0));
+  session batch(plans[1], *dev, nullptr, &shared.of(1));
+  std::vector<concurrent_run> runs = {{.name = "camera", .session = &camera, .arrival_seed = 3},
+                                      {.name = "batch", .session = &batch}};
+  frame_allowance(horizon).give(0, runs);
+  const auto records = run_at_once(runs, nullptr, sharing::cpu, horizon);
+  std::vector<stamp_pair> stages;  // of both pipelines, on one clock
+  for (const run_record& record : records) {
+    expect_stopped_at_horizon(record);
+    for (const stage_record& stage : record.stages) {
+      for (const stamp_pair& at : stage.cpu) {
+        stages.push_back({*record.epoch + at.begin, *record.epoch + at.end});
+      }
+    }
+  }
+  expect_arrivals(records[0], 3);
+  std::ranges::sort(stages, {}, &stamp_pair::begin);
+  for (std::size_t i = 1; i < stages.size(); ++i) {
+    ASSERT_LE(stages[i - 1].end, stages[i].begin) << "the worker runs one stage at a time";
+  }
+  EXPECT_EQ(stages.size(), 2 * (records[0].frames.size() + records[1].frames.size()));
 }
 
 }  // namespace

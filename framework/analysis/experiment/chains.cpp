@@ -7,6 +7,7 @@
 #include <map>
 
 #include "framework/analysis/experiment/counted_trials.hpp"
+#include "framework/analysis/run/overload.hpp"
 #include "framework/analysis/run/passes.hpp"
 #include "framework/base/words.hpp"
 
@@ -125,18 +126,17 @@ chain_times times_of(const std::vector<chain_link>& links) {
   return result;
 }
 
-chain_figures figures_of(const std::vector<nanoseconds>& times, std::optional<nanoseconds> bound) {
-  chain_figures made;
-  made.times = distribution::of(times);
-  if (!made.times) return made;
+/// Computes the figures from the times by trial.
+void complete(chain_figures& of, std::optional<nanoseconds> bound, double tail, bool grows) {
+  std::vector<nanoseconds> times;
+  for (const auto& trial : of.by_trial) times.insert(times.end(), trial.begin(), trial.end());
+  of.times = distribution::of(times);
+  if (!of.times) return;
+  if (grows) of.times = std::move(*of.times).unsettled(latency_grows_with_length);
   std::array<double, std::size(shown_percentiles)> percentiles;
   std::ranges::transform(shown_percentiles, percentiles.begin(), &word<double>::second);
-  made.intervals = percentile_intervals(times, *made.times, percentiles);
-  if (bound) {
-    made.late = static_cast<std::size_t>(
-        std::ranges::count_if(times, [&](nanoseconds time) { return time > *bound; }));
-  }
-  return made;
+  of.intervals = percentile_intervals(times, *of.times, percentiles);
+  if (bound) of.bound = check_bound(of.by_trial, tail, *bound);
 }
 
 }  // namespace
@@ -164,21 +164,22 @@ std::vector<chain_summary> chains_of(const experiment_record& record,
       const bool runs_all = std::ranges::all_of(chain.stages, [&](const auto& stage) {
         return std::ranges::find(members, stage.first) != members.end();
       });
-      if (!runs_all) continue;
+      if (!runs_all || chain.stages.empty()) continue;
       chain_summary& summary = result.emplace_back();
       summary.chain = i;
       summary.configuration = c;
-      chain_times all;
       for (const trial_record* trial : trials.of(c)) {
-        const chain_times times = chain_times_of(chain, members, trial->members);
-        all.ages.insert(all.ages.end(), times.ages.begin(), times.ages.end());
-        all.reactions.insert(all.reactions.end(), times.reactions.begin(), times.reactions.end());
+        chain_times times = chain_times_of(chain, members, trial->members);
+        summary.used += times.ages.size();
         summary.unused += times.unused;
         if (summary.why_unknown.empty()) summary.why_unknown = times.why_unknown;
+        summary.age.by_trial.push_back(std::move(times.ages));
+        summary.reaction.by_trial.push_back(std::move(times.reactions));
       }
-      summary.used = all.ages.size();
-      summary.age = figures_of(all.ages, chain.age);
-      summary.reaction = figures_of(all.reactions, chain.reaction);
+      const auto source = std::ranges::find(members, chain.stages.front().first) - members.begin();
+      const auto load = overload_of(trials.of({c, static_cast<std::size_t>(source)}));
+      complete(summary.age, chain.age, record.how.tail, load && load->growth);
+      complete(summary.reaction, chain.reaction, record.how.tail, load && load->growth);
     }
   }
   return result;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "framework/analysis/stats/distribution.hpp"
+#include "framework/analysis/stats/percentile_bound.hpp"
 #include "framework/analysis/stats/percentile_interval.hpp"
 #include "framework/record/experiment_record.hpp"
 
@@ -32,11 +33,12 @@ struct chain_times {
 chain_times chain_times_of(const chain_record& chain, const std::vector<std::string>& members,
                            const std::vector<run_record>& runs);
 
-/// Data ages or reaction times over all trials of a configuration.
+/// Data ages or reaction times of a configuration.
 struct chain_figures {
-  std::optional<distribution> times;
+  std::vector<std::vector<nanoseconds>> by_trial;
+  std::optional<distribution> times;  ///< over all trials; unsettled if latency grows at the source
   std::vector<percentile_interval> intervals;
-  std::optional<std::size_t> late;  ///< beyond the bound; empty without a bound
+  std::optional<bound_check> bound;  ///< on the tail percentile; empty without a bound
 };
 
 struct chain_summary {

@@ -243,4 +243,37 @@ void add_scheduling_findings(const finding_source& from, std::vector<finding>& t
   add_inversions(from, to);
 }
 
+void add_chain_findings(const finding_source& from, std::vector<finding>& to) {
+  const auto case_of = [&](finding what, std::size_t chain, auto times, std::size_t configuration) {
+    what.subjects = {from.record.chains[chain].name};
+    return what.with("time", times == &chain_summary::age ? "age" : "reaction time")
+        .with("configurations", from.labels.of(configuration));
+  };
+  finding changed{"chains_changed"};
+  verdict by_p50 = verdict::same;
+  for (const comparison& one : from.summary.chain_comparisons) {
+    const bool told = one.figure == figure::tail && decided(by_p50);
+    if (one.figure == figure::p50) by_p50 = one.verdict;
+    if (told || !decided(one.verdict)) continue;
+    finding effect = effect_of(one, true, from.record.how.tail);
+    effect.key = "chain_changed";
+    effect.with("reference", from.labels.of(one.pair.reference.configuration));
+    changed.cases.push_back(case_of(effect, one.chain, one.times, one.pair.what.configuration));
+  }
+  finding exceeded{"chains_exceed_bounds", finding_severity::failure};
+  for (const chain_summary& one : from.summary.chains) {
+    const chain_record& chain = from.record.chains[one.chain];
+    for (const auto times : {&chain_summary::age, &chain_summary::reaction}) {
+      const auto& check = (one.*times).bound;
+      if (!check || check->verdict != bound_verdict::fails) continue;
+      finding made{"chain_exceeds_bound"};
+      made.with("late", check->late).with("times", check->frames);
+      made.with("bound", times == &chain_summary::age ? chain.age : chain.reaction, unit::duration);
+      exceeded.cases.push_back(case_of(made, one.chain, times, one.configuration));
+    }
+  }
+  if (!changed.cases.empty()) to.push_back(std::move(changed));
+  if (!exceeded.cases.empty()) to.push_back(std::move(exceeded));
+}
+
 }  // namespace graphline

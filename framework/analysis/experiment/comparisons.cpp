@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <string>
@@ -31,7 +32,10 @@ struct family {
     const bool shares = is_share(next);
     // A ratio requires positive values.
     if (!shares && (value.value <= 0 || reference.value <= 0)) return;
+    next.value = value.value;
+    next.reference = reference.value;
     next.difference = value.value - reference.value;
+    if (blocks < least_blocks) next.more_trials = static_cast<std::int64_t>(least_blocks - blocks);
     if (!shares) next.ratio = value.value / reference.value;
     comparisons.push_back(next);
     if (blocks < least_blocks) return;
@@ -42,20 +46,33 @@ struct family {
     }
   }
 
-  /// Sets ratio intervals and verdicts. For each comparison with an interval, calls `finish` with
-  /// the comparison, its contrast, the level of the interval, and Student's t at this level.
-  template <class Finish>
-  std::vector<comparison> take(Finish finish) {
+  /// Sets intervals and verdicts.
+  /// @param latency_grows Of a pipeline; called for late frames only.
+  std::vector<comparison> take(
+      const std::function<bool(const configuration_member&)>& latency_grows = {}) {
     if (contrasts.empty()) return std::move(comparisons);
     const double level = common_level(contrasts);
     const double t = student_t_critical(level, blocks - 1);
     for (std::size_t i = 0; i < judged.size(); ++i) {
-      auto& to = comparisons[judged[i]];
-      if (!is_share(to)) {
-        to.ratio_range = contrasts[i].ratio_range(t);
+      comparison& to = comparisons[judged[i]];
+      const contrast& by = contrasts[i];
+      to.difference_range = by.difference_range(t);
+      inconclusive_ratio open{by.log_ratio(), by.error(), level, margin};
+      if (is_share(to)) {
+        auto& [low, high] = *to.difference_range;
+        low = std::max(low, -1.0);
+        high = std::min(high, 1.0);
+        const bool grows = latency_grows(to.pair.what);
+        const bool reference_grows = latency_grows(to.pair.reference);
+        to.verdict = verdict_of_late({low, high}, margin, grows, reference_grows);
+        if (grows || reference_grows) continue;  // the verdict depends on the length of the trials
+        open.log_ratio = by.difference();
+        open.error = by.difference_error();
+      } else {
+        to.ratio_range = by.ratio_range(t);
         to.verdict = verdict_of(*to.ratio_range, margin, to.figure == figure::throughput);
       }
-      finish(to, contrasts[i], level, t);
+      if (to.verdict == verdict::inconclusive) to.more_trials = blocks_to_decide(open, blocks);
     }
     return std::move(comparisons);
   }
@@ -158,34 +175,11 @@ std::vector<comparison> compare_figures(const counted_trials& trials,
       const auto& value = values.of[f];
       const auto& reference = references.of[f];
       if (!value || !reference) continue;
-      comparison next;
-      next.pair = pair;
-      next.figure = all_figures[f];
-      next.value = value->value;
-      next.reference = reference->value;
-      if (blocks < least_blocks) {
-        next.more_trials = static_cast<std::int64_t>(least_blocks - blocks);
-      }
-      all.add(std::move(next), *value, *reference);
+      all.add({.pair = pair, .figure = all_figures[f]}, *value, *reference);
     }
   }
-  return all.take([&](comparison& to, const contrast& by, double level, double t) {
-    to.difference_range = by.difference_range(t);
-    inconclusive_ratio open{by.log_ratio(), by.error(), level, record.how.margin};
-    if (is_share(to)) {
-      auto& [low, high] = *to.difference_range;
-      low = std::max(low, -1.0);
-      high = std::min(high, 1.0);
-      const bool grows = figures_by(to.pair.what).latency_grows;
-      const bool reference_grows = figures_by(to.pair.reference).latency_grows;
-      to.verdict = verdict_of_late({low, high}, record.how.margin, grows, reference_grows);
-      if (grows || reference_grows) return;  // the verdict depends on the length of the trials
-      open.log_ratio = by.difference();
-      open.error = by.difference_error();
-    }
-    if (to.verdict != verdict::inconclusive) return;
-    to.more_trials = blocks_to_decide(open, blocks);
-  });
+  return all.take(
+      [&](const configuration_member& member) { return figures_by(member).latency_grows; });
 }
 
 std::vector<comparison> compare_stages(const counted_trials& trials,
@@ -216,14 +210,46 @@ std::vector<comparison> compare_stages(const counted_trials& trials,
         // Do not compare launch times with execution times.
         const bool alike = reference.name == stages[s].name && reference.what == stages[s].what;
         if (!alike || !reference.times) continue;
-        comparison next;
-        next.pair = pair;
-        next.stage = s;
-        all.add(std::move(next), p50_of(pair.what, stages[s]), p50_of(pair.reference, reference));
+        all.add({.pair = pair, .stage = s}, p50_of(pair.what, stages[s]),
+                p50_of(pair.reference, reference));
       }
     }
   }
-  return all.take([](const auto&...) {});
+  return all.take();
+}
+
+std::vector<comparison> compare_chains(const counted_trials& trials,
+                                       const experiment_record& record,
+                                       const std::vector<chain_summary>& chains) {
+  const std::size_t blocks = trials.blocks().size();
+  if (blocks == 0) return {};
+  const auto draws = draws_for(blocks, record.how.seed);
+  const auto resampled = [&](const chain_figures& from, figure of) {
+    const double p = of == figure::tail ? record.how.tail : 0.5;
+    const bool known = from.times && from.times->percentile(p);
+    return known ? std::optional(resample_percentile(pooled_times(from.by_trial), p, draws))
+                 : std::nullopt;
+  };
+  family all{blocks, record.how.margin};
+  for (const chain_summary& what : chains) {
+    for (const chain_summary& reference : chains) {
+      const auto pair = std::ranges::find_if(record.pairs, [&](const compared_pair& one) {
+        return one.what.configuration == what.configuration &&
+               one.reference.configuration == reference.configuration;
+      });
+      if (what.chain != reference.chain || pair == record.pairs.end()) continue;
+      for (const auto times : {&chain_summary::age, &chain_summary::reaction}) {
+        for (const auto of : {figure::p50, figure::tail}) {
+          const auto value = resampled(what.*times, of);
+          const auto other = resampled(reference.*times, of);
+          if (!value || !other) continue;
+          all.add({.pair = *pair, .figure = of, .chain = what.chain, .times = times}, *value,
+                  *other);
+        }
+      }
+    }
+  }
+  return all.take();
 }
 
 }  // namespace graphline

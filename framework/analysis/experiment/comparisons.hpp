@@ -67,4 +67,10 @@ std::vector<comparison> compare_stages(const counted_trials& trials,
                                        const experiment_record& record,
                                        const std::vector<configuration_summary>& summaries);
 
+/// Compares p50 and tail of the times of each chain, once for each pair of configurations.
+/// @param chains Summaries of the same trials.
+std::vector<comparison> compare_chains(const counted_trials& trials,
+                                       const experiment_record& record,
+                                       const std::vector<chain_summary>& chains);
+
 }  // namespace graphline

@@ -162,6 +162,7 @@ std::vector<finding> findings_of(const experiment_record& record, const experime
   if (!record.prediction) add_output_findings(from, findings);  // virtual time computes nothing
   add_priority_findings(from, findings);
   add_scheduling_findings(from, findings);
+  add_chain_findings(from, findings);
   add_overlap_findings(from, findings);
   add_machine_findings(from, findings);
   add_trial_warnings(from, findings);

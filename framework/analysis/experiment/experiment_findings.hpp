@@ -15,7 +15,7 @@
 namespace graphline {
 
 /// Returns the findings of an experiment: cost of timing methods, equality of outputs, missing
-/// overlap, effect of priorities, policy, window and streams, overload, disturbances of the
+/// overlap, effect of priorities, policy, window and streams, chains, overload, disturbances of the
 /// machine, and warnings of the trials' runs. Merges equal findings about several configurations.
 /// @param swept Result of `sweep_of` for the record and summary.
 std::vector<finding> findings_of(const experiment_record& record, const experiment_summary& summary,
@@ -57,6 +57,7 @@ class grouped_findings {
 void add_timing_findings(const finding_source& from, std::vector<finding>& to);
 void add_priority_findings(const finding_source& from, std::vector<finding>& to);
 void add_scheduling_findings(const finding_source& from, std::vector<finding>& to);
+void add_chain_findings(const finding_source& from, std::vector<finding>& to);
 void add_output_findings(const finding_source& from, std::vector<finding>& to);
 void add_overlap_findings(const finding_source& from, std::vector<finding>& to);
 

@@ -149,6 +149,7 @@ experiment_summary summarize(const experiment_record& record) {
   result.comparisons = compare_figures(trials, record);
   result.stage_comparisons = compare_stages(trials, record, result.configurations);
   result.chains = chains_of(record, trials);
+  result.chain_comparisons = compare_chains(trials, record, result.chains);
   return result;
 }
 

@@ -56,12 +56,15 @@ inline std::optional<interval> change_of(const std::optional<interval>& ratio) n
   return interval{ratio->low - 1, ratio->high - 1};
 }
 
-/// Comparison of a configuration with a reference, by a metric or by the p50 of a stage. Late
-/// frames are compared only by difference, because the reference may have none.
+/// Comparison of a configuration with a reference, by a metric, by the p50 of a stage, or by a
+/// percentile of a chain's times. Late frames are compared only by difference, because the
+/// reference may have none.
 struct comparison {
   compared_pair pair;
   graphline::figure figure = graphline::figure::p50;
   std::size_t stage = 0;  ///< stage index in the summary of `pair.what`, if stages are compared
+  std::size_t chain = 0;  ///< chain index in the record, if chains are compared
+  chain_figures chain_summary::*times = nullptr;  ///< `age` or `reaction`, likewise
   double value = 0;       ///< nanoseconds, frames per second, or a fraction of frames
   double reference = 0;   ///< in the same unit
   double difference = 0;  ///< value - reference
@@ -138,6 +141,7 @@ struct experiment_summary {
   std::vector<comparison> comparisons;                ///< by pair, then figure
   std::vector<comparison> stage_comparisons;  ///< intervals are simultaneous over these comparisons
   std::vector<chain_summary> chains;          ///< by chain, then configuration
+  std::vector<comparison> chain_comparisons;  ///< likewise simultaneous, by pair and chain
   steadiness machine;
 };
 

@@ -253,11 +253,13 @@ table stage_comparisons(const experiment_view& of) {
   return made;
 }
 
-table comparison_table(const experiment_view& of) {
+}  // namespace
+
+table comparison_table(std::string key, std::vector<column_of<comparison>> columns,
+                       const std::vector<comparison>& list) {
   using c = const comparison&;
   const auto is_time = [](c x) { return x.figure == figure::p50 || x.figure == figure::tail; };
   const auto size = [=](c x) { return is_time(x) ? 1e6 : 1; };
-  auto columns = pair_columns(of.record);
   const std::vector<column_of<comparison>> figures = {
       {{"figure"}, [](c x) { return x.figure; }},
       {{"unit"},
@@ -273,12 +275,10 @@ table comparison_table(const experiment_view& of) {
       {{"verdict"}, [](c x) { return std::string(verdict_word(x.verdict, x.figure)); }},
       {{"more_trials"}, [](c x) { return cell(x.more_trials); }}};
   columns.insert(columns.end(), figures.begin(), figures.end());
-  auto made = table_of({"comparisons", "", "configuration"}, columns, of.summary.comparisons);
+  auto made = table_of({std::move(key), "", "configuration"}, columns, list);
   made.where = in_data;
   return made;
 }
-
-}  // namespace
 
 void add_answer(document& to, const experiment_view& of) {
   if (of.labels.by_id()) to.parts.push_back(id_table(of.labels, of.record.pairs));
@@ -431,7 +431,7 @@ void add_data(document& to, const experiment_view& of) {
                            in_data});
   to.parts.push_back(configuration_table(of));
   to.parts.push_back(stage_times(of));
-  to.parts.push_back(comparison_table(of));
+  to.parts.push_back(comparison_table("comparisons", pair_columns(of.record), summary.comparisons));
 }
 
 namespace {

@@ -50,6 +50,11 @@ struct experiment_view {
 /// Returns a table of the ids: the meaning of each, and what its configuration is compared with.
 table id_table(const experiment_labels& labels, const std::vector<compared_pair>& pairs);
 
+/// Returns a table of comparisons for JSON and CSV.
+/// @param columns Come first, and say what is compared.
+table comparison_table(std::string key, std::vector<column_of<comparison>> columns,
+                       const std::vector<comparison>& list);
+
 unit unit_of(figure what);
 
 /// Returns the interval of a change; unknown if `range` is empty.
@@ -66,7 +71,7 @@ void add_answer(document& to, const experiment_view& of);
 void add_stages(document& to, const experiment_view& of);
 /// Adds the shares of frames and the numbers of rows of stages, if they differ.
 void add_rows(document& to, const experiment_view& of);
-/// Adds the data age and the reaction time of chains.
+/// Adds the data age and the reaction time of chains, and their comparisons.
 void add_chains(document& to, const experiment_view& of);
 void add_costs(document& to, const experiment_view& of);
 /// Adds the deadlines of stages, the waits of ready stages, and what held pipelines that share.

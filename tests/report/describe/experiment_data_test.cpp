@@ -60,6 +60,46 @@ TEST(describe_experiment, has_every_figure_as_data) {
   EXPECT_EQ(data["record"]["trials"].size(), 12u);
 }
 
+TEST(describe_experiment, has_chains_and_their_comparisons_as_data) {
+  auto record = samples::made_chains({1, 0.8});
+  record.chains[0].age = 7 * ms;
+  const auto data = nlohmann::json::parse(result_json(record));
+  ASSERT_EQ(data["chains"].size(), 2u);
+  const auto& chain = data["chains"][0];
+  EXPECT_EQ(chain["chain"], "brake");
+  EXPECT_EQ(chain["configuration"], "speed=1");
+  EXPECT_EQ(chain["age"]["count"], 120);
+  EXPECT_EQ(chain["age_late"], 120);
+  EXPECT_EQ(chain["reaction"]["count"], 130);
+  EXPECT_TRUE(chain["reaction_late"].is_null());
+  EXPECT_EQ(chain["used"], 120);
+  EXPECT_EQ(chain["unused"], 0);
+  EXPECT_TRUE(chain["why_unknown"].is_null());
+  const auto summary = summarize(record);
+  ASSERT_EQ(data["chain_comparisons"].size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto& found = summary.chain_comparisons[i];
+    const auto& shown = data["chain_comparisons"][i];
+    EXPECT_EQ(shown["chain"], "brake");
+    EXPECT_EQ(shown["time"], i < 2 ? "age" : "reaction");
+    EXPECT_EQ(shown["configuration"], "speed=2");
+    EXPECT_EQ(shown["reference"], "speed=1");
+    EXPECT_EQ(shown["figure"], to_word(found.figure));
+    EXPECT_EQ(shown["unit"], "ms");
+    EXPECT_NEAR(shown["value"], found.value / 1e6, 1e-9);
+    EXPECT_NEAR(shown["reference_value"], i < 2 ? 8 : 18, 0.1);
+    EXPECT_NEAR(shown["difference_interval"][0], found.difference_range->low / 1e6, 1e-9);
+    EXPECT_NEAR(shown["ratio_interval"][1], found.ratio_range->high, 1e-12);
+    EXPECT_EQ(shown["verdict"], "faster");
+    EXPECT_TRUE(shown["more_trials"].is_null());
+    EXPECT_FALSE(shown.contains("member"));
+  }
+  record.chains.clear();
+  const auto without = nlohmann::json::parse(result_json(record));
+  EXPECT_FALSE(without.contains("chains"));
+  EXPECT_FALSE(without.contains("chain_comparisons"));
+}
+
 TEST(describe_experiment, has_a_chart_of_comparisons_and_trials) {
   const auto record = two_strategies();
   const auto made = describe(record);

@@ -213,6 +213,19 @@ TEST(describe_experiment, has_a_row_for_each_of_several_pipelines) {
   expect_golden("experiment_together.txt", text);
 }
 
+TEST(describe_experiment, shows_data_ages_and_reaction_times_of_chains_with_verdicts) {
+  auto record = samples::made_chains({1, 0.8, 1});
+  record.chains[0].age = 7 * ms;
+  const auto text = text_of(record, summarize(record));
+  EXPECT_LE(samples::widest_line(text), 80U) << text;
+  expect_golden("experiment_chains.txt", text);
+  // Without comparisons, the interval is that of p50.
+  record.pairs.clear();
+  EXPECT_THAT(text_of(record, summarize(record)),
+              AllOf(HasSubstr("Data age of chains\n"), HasSubstr("95 % interval"),
+                    Not(HasSubstr("change %")), Not(HasSubstr("simultaneous"))));
+}
+
 TEST(describe_experiment, says_what_pipelines_share_and_names_the_common_policy) {
   experiment_record record;
   auto camera = made_of({});

@@ -93,6 +93,35 @@ TEST(sentence, says_what_a_setting_gained) {
             "interval -26.0 % to -24.0 %)");
 }
 
+TEST(sentence, says_which_chains_changed_and_which_exceed_their_bounds) {
+  const auto about = [](const char* key) {
+    return finding{key, finding_severity::note, {"brake"}}
+        .with("time", "age")
+        .with("configurations", "rate=80");
+  };
+  finding changed{"chains_changed"};
+  changed.cases = {about("chain_changed")
+                       .with("effect", "is faster")
+                       .with("percentile", "p50")
+                       .with("with", 6e6, unit::duration)
+                       .with("without", 8e6, unit::duration)
+                       .with("change", -0.25, unit::change)
+                       .with("low", -0.26, unit::change)
+                       .with("high", -0.24, unit::change)
+                       .with("reference", "rate=40")};
+  EXPECT_EQ(sentence(changed),
+            "chains changed: age of 'brake' is faster in rate=80 (p50 6.00 ms, in rate=40 8.00 "
+            "ms: -25.0 %, 95 % interval -26.0 % to -24.0 %)");
+  finding exceeded{"chains_exceed_bounds"};
+  exceeded.cases = {about("chain_exceeds_bound")
+                        .with("late", 12)
+                        .with("times", 40)
+                        .with("bound", 60e6, unit::duration)};
+  EXPECT_EQ(sentence(exceeded),
+            "chains exceed their bounds: age of 'brake' in rate=80 (12 of 40 times beyond 60.0 "
+            "ms)");
+}
+
 TEST(sentence, leaves_out_what_is_not_known) {
   auto found = far_away();
   found.with("part", std::string("1.gelu")).with("part_measured", quantity{590e3, unit::duration});
