@@ -19,10 +19,10 @@ struct frame_time {
 };
 
 /// Waits behind work of lower rank. A stage has a lower rank if its declared priority is lower or,
-/// with `policy: deadline`, if its absolute deadline is later.
+/// under a policy that keeps the order of deadlines, if its absolute deadline is later.
 struct lower_rank_waits {
-  bool by_deadline = false;
-  std::size_t blocked = 0;  ///< waits that found such work already started
+  urgency kept = urgency::none;  ///< by the policy
+  std::size_t blocked = 0;       ///< waits that found such work already started
   nanoseconds longest_blocked = 0;
   std::size_t inversions = 0;  ///< waits during which such work started
   nanoseconds longest_inversion = 0;
@@ -56,9 +56,8 @@ std::vector<contention> contention_of(const std::vector<std::vector<const run_re
 /// Returns the waits of the stages of a run; empty if it has neither a policy nor priorities.
 std::vector<contention> contention_of(const run_record& run);
 
-/// Returns how often and how long work waited while work of lower rank started; empty if never.
-/// @param policy Of the runs; a warning if it should have kept the order.
-std::optional<finding> inversion_finding(std::span<const contention> waits,
-                                         const std::string& policy);
+/// Returns how often and how long work waited while work of lower rank started; empty if never. A
+/// warning if the policy keeps an order.
+std::optional<finding> inversion_finding(std::span<const contention> waits);
 
 }  // namespace graphline
