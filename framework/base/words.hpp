@@ -40,6 +40,10 @@ enum class queue_policy { block, drop_oldest, drop_newest };
 /// `skip_rest`: also, no further stage of it starts.
 enum class late_rule { finish, skip_rest, drop };
 
+/// Order that a policy keeps: no stage starts while a more urgent one is ready. `priority`: by
+/// declared priority. `deadline`: the earlier absolute deadline is more urgent.
+enum class urgency { none, priority, deadline };
+
 /// What concurrent pipelines share under one policy: the workers of CPU stages, the window of
 /// device stages.
 enum class sharing { none, cpu, device, both };
@@ -87,6 +91,8 @@ inline constexpr word<queue_policy> queue_policy_words[] = {
     {"drop_newest", queue_policy::drop_newest}};
 inline constexpr word<late_rule> late_rule_words[] = {
     {"finish", late_rule::finish}, {"skip_rest", late_rule::skip_rest}, {"drop", late_rule::drop}};
+inline constexpr word<urgency> urgency_words[] = {
+    {"none", urgency::none}, {"priority", urgency::priority}, {"deadline", urgency::deadline}};
 inline constexpr word<sharing> sharing_words[] = {{"none", sharing::none},
                                                   {"cpu", sharing::cpu},
                                                   {"device", sharing::device},
@@ -121,6 +127,7 @@ template <> struct words_of<timing_method> { static constexpr const auto& table 
 template <> struct words_of<arrival>       { static constexpr const auto& table = arrival_words; };
 template <> struct words_of<queue_policy>  { static constexpr const auto& table = queue_policy_words; };
 template <> struct words_of<late_rule>     { static constexpr const auto& table = late_rule_words; };
+template <> struct words_of<urgency>       { static constexpr const auto& table = urgency_words; };
 template <> struct words_of<sharing>       { static constexpr const auto& table = sharing_words; };
 template <> struct words_of<stream_rule>   { static constexpr const auto& table = stream_rule_words; };
 template <> struct words_of<satisfied_by>  { static constexpr const auto& table = satisfied_by_words; };

@@ -340,6 +340,18 @@ void fields(Archive& a, part_of_record<prediction_record> auto& of) {
   a.value("device_change", of.device_change);
 }
 
+/// What the settings do not tell of a run's policy.
+struct policy_record {
+  urgency order = urgency::none;           ///< that it keeps
+  std::vector<std::string> expected_from;  ///< result files with the expected times of stages
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<policy_record> auto& of) {
+  a.value("order", of.order);
+  a.value("expected_from", of.expected_from);
+}
+
 /// Raw results of a run, from which all its reports are computed.
 struct run_record {
   std::string pipeline;
@@ -359,6 +371,7 @@ struct run_record {
   nanoseconds processor_time = 0;  ///< CPU time of the process during the measured frames
   std::optional<conditions_record> conditions = {};  ///< empty if no frame began
   std::optional<prediction_record> prediction = {};  ///< of a run in virtual time
+  std::optional<policy_record> policy = {};          ///< empty if stages start in the default order
   std::vector<frame_record> frames;                  ///< completed frames
   /// With `batch_frames`, the passes through the pipeline: each entry stands for that many of
   /// `frames`, in order, and the columns of stages have one entry per pass. Empty without.
@@ -399,6 +412,7 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("processor_time_ns", of.processor_time, any_time);
   a.value("conditions", of.conditions);
   a.value("prediction", of.prediction);
+  a.value("policy", of.policy);
   a.value("frames", of.frames);
   a.batches("batches", of.batches, of.frames.size());
   a.frames = of.batches.empty() ? of.frames.size() : of.batches.size();

@@ -82,8 +82,9 @@ struct policy_kind {
   std::vector<parameter> parameters = {};
   bool needs_times = false;  ///< needs expected times of stages
   bool uses_priorities = true;
-  bool needs_deadline = false;  ///< needs a deadline of each frame or of a stage
-  bool holds = false;           ///< has `hold_until`
+  bool needs_deadline = false;    ///< needs a deadline of each frame or of a stage
+  bool holds = false;             ///< has `hold_until`
+  urgency order = urgency::none;  ///< that it keeps
   /// Creates the policy of a run. `stages` has the stages of all pipelines that it schedules, and
   /// outlives the policy; `seed` is the run's.
   std::function<std::unique_ptr<const scheduling_policy>(

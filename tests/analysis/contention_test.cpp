@@ -165,9 +165,10 @@ TEST(contention, needs_workers_causes_and_a_policy_or_priorities) {
   EXPECT_TRUE(contention_of(made.record).empty());
 }
 
-TEST(contention, ranks_by_absolute_deadlines_under_the_policy_deadline) {
+TEST(contention, ranks_by_absolute_deadlines_under_a_policy_that_keeps_their_order) {
   made_run made = run_with({0, 0, 5}, 1);
-  made.record.run.policy = "deadline";
+  made.record.run.policy = "my.edf";
+  made.record.policy.emplace().order = urgency::deadline;
   made.record.threads = {"worker 1"};
   made.record.run.deadline = 80;
   made.record.stages[1].deadline = 70;
@@ -176,11 +177,25 @@ TEST(contention, ranks_by_absolute_deadlines_under_the_policy_deadline) {
   const auto found = contention_of(made.record);
   EXPECT_EQ(waits_of(found, "b").behind->inversions, 1U);
   EXPECT_EQ(waits_of(found, "c").behind->inversions, 0U);
-  const auto says = inversion_finding(found, "deadline");
+  const auto says = inversion_finding(found);
   ASSERT_TRUE(says);
   EXPECT_EQ(says->how, finding_severity::warning);
   EXPECT_EQ(says->subjects, std::vector<std::string>{"b"});
-  EXPECT_EQ(inversion_finding(found, "fifo")->how, finding_severity::note);
+}
+
+TEST(contention, warns_of_inversions_under_a_policy_that_keeps_an_order) {
+  made_run made = run_with({0, 1, 0}, 1);
+  made.record.run.policy = "my.order";
+  made.record.threads = {"worker 1"};
+  made.frame(0, 100).cpu(0, 0, 10).cause(0, cause::frame_begun);
+  made.cpu(2, 10, 30).cause(2, 0).cpu(1, 30, 40).cause(1, 0);
+  for (const urgency order : {urgency::none, urgency::priority}) {
+    made.record.policy.emplace().order = order;
+    const auto says = inversion_finding(contention_of(made.record));
+    ASSERT_TRUE(says);
+    EXPECT_EQ(says->how == finding_severity::warning, order == urgency::priority);
+    EXPECT_EQ(says->subjects, std::vector<std::string>{"b"});
+  }
 }
 
 TEST(contention, accepts_arbitrary_stamps) {

@@ -276,17 +276,17 @@ TEST(predicted_trials, refuse_what_a_prediction_cannot_tell_and_name_the_configu
   EXPECT_THAT(why_not([](auto& c) { c.members.front().run.timing = timing_method::none; }),
               HasSubstr("it changes timing"));
   EXPECT_THAT(why_not([](auto& c) { c.members.front().stages.front().name = "new"; }),
-              HasSubstr("configuration 'other': s.json: cannot predict from this run of pipeline "
-                        "'drawn': it has no "
-                        "stage 'new'"));
+              HasSubstr("configuration 'other': s.json: cannot use the stage times of this run of "
+                        "pipeline 'drawn': it has no stage 'new'"));
   auto with_parameter = source;
   with_parameter.run.parameters = {{"k", "3"}};
   experiment_of made;
   made.add("k=4", strategy::serial);
   made.planned.configurations.front().members.front().parameters = {{"k", "4"}};
-  EXPECT_EQ(made.refusal(with_parameter),
-            "configuration 'k=4': s.json: cannot predict from this run: parameter 'k' is 3 there, "
-            "but 4 in the experiment; omit --predict to measure the experiment");
+  EXPECT_EQ(
+      made.refusal(with_parameter),
+      "configuration 'k=4': s.json: cannot use the stage times of this run: parameter 'k' is 3 "
+      "there, but 4 in the experiment; omit --predict to measure the experiment");
 }
 
 /// Searches for the capacity of two stages under a bound on p95.

@@ -318,16 +318,16 @@ TEST(prediction, refuses_sources_that_ran_side_by_side_or_under_different_settin
   EXPECT_EQ(why_not({{"s.json", source}, {"s.json", source}}),
             "s.json: named twice; each source is a run of its own");
   const run_record other = measured(drawn.under(strategy::async, graph_mode::stage, 1));
-  EXPECT_EQ(
-      why_not({{"s.json", source}, {"o.json", other}}),
-      "o.json: measured with another strategy than s.json; all results to predict from must be "
-      "of the same settings on the same machine");
+  EXPECT_EQ(why_not({{"s.json", source}, {"o.json", other}}),
+            "o.json: measured with another strategy than s.json; all results must be of the same "
+            "settings "
+            "on the same machine");
 }
 
 TEST(prediction, refuses_a_source_that_lacks_what_it_needs) {
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.run.timing = timing_method::none; }),
-              HasSubstr("s.json: cannot predict from this run: it was measured with timing=none, "
-                        "expected event; measure it with --timing event"));
+              HasSubstr("s.json: cannot use the stage times of this run: it was measured with "
+                        "timing=none, expected event; measure it with --timing event"));
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.stages[1].name = "other"; }),
               HasSubstr("it has no stage '1'; measure the pipeline again"));
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.stages[1].kind = "cpu.spin"; }),
@@ -337,11 +337,12 @@ TEST(prediction, refuses_a_source_that_lacks_what_it_needs) {
                 source.stages[0].device.clear();
               }),
               HasSubstr("it has no times of stage '0'; measure the pipeline again"));
-  EXPECT_THAT(refusal([](run_record& source, plan&) {
-                source.pipeline = "other";
-                source.stages.clear();
-              }),
-              HasSubstr("cannot predict from this run of pipeline 'other': it has no stage"));
+  EXPECT_THAT(
+      refusal([](run_record& source, plan&) {
+        source.pipeline = "other";
+        source.stages.clear();
+      }),
+      HasSubstr("cannot use the stage times of this run of pipeline 'other': it has no stage"));
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.failure = "it broke"; }),
               HasSubstr("it failed"));
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.stages[1].cpu[0].end = -1; }),
@@ -349,10 +350,10 @@ TEST(prediction, refuses_a_source_that_lacks_what_it_needs) {
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.prediction.emplace(); }),
               HasSubstr("it is itself a prediction; use a measured run"));
   EXPECT_THAT(refusal([](run_record& source, plan&) { source.frames.resize(4); }),
-              HasSubstr("it has 4 complete frames, and predicting needs 5"));
+              HasSubstr("it has 4 complete frames, and 5 are needed"));
   EXPECT_THAT(
       refusal([](run_record&, plan& wanted) { wanted.run.batch_frames = 2; }),
-      HasSubstr("batch_frames: 2: the time of a batch of frames cannot be predicted; set it to 1"));
+      HasSubstr("batch_frames: 2: results have no times of batches of frames; set it to 1"));
   EXPECT_THAT(refusal([](run_record& source, plan& wanted) {
                 source.tensors.emplace_back().name = "x";
                 source.tensors.back().type = {{1}, dtype::float32};

@@ -70,6 +70,61 @@ class policies(Case):
                 (["critical_path", "--warmup", "0"], "use warmup: 1 or more")):
             self.expect(graphline("check", path, "--policy", *words), 2, message)
 
+    def test_take_expected_times_from_a_result(self):
+        path, source = self.pipeline(TWO), self.folder / "source.json"
+        self.expect(graphline("run", path, "--device", "host", "--strategy", "serial", "--timing",
+                              "event", "--json", source), 0)
+
+        def swap(result):
+            one, two = result["record"]["stages"][:2]
+            self.assertEqual((one["name"], two["name"]), ("one", "two"))
+            one["cpu"], two["cpu"] = two["cpu"], one["cpu"]
+
+        for file, first in ((source, "two"), (self.changed(source, "swapped.json", swap), "one")):
+            shown, result = self.run_with("--policy", "shortest_first", "--from", file)
+            self.assertIn(f"expected times from {file} ", " ".join(shown.split()))
+            record = result["record"]
+            self.assertEqual(record["policy"]["expected_from"], [str(file)])
+            self.assertIn(str(file), dict(record["files"]))
+            one, two = (stage["cpu"]["begin"] for stage in record["stages"][:2])
+            self.assertEqual([a < b for a, b in zip(one, two)], [first == "one"] * 8)
+            self.assertNotIn("used as they are", " ".join(record["warnings"]))
+        again = self.folder / "again.json"
+        again.write_text(source.read_text())
+        shown, _ = self.run_with("--policy", "shortest_first", "--from", source, "--from", again)
+        self.assertIn("source.json,", shown)
+        path.write_text(TWO + "# changed\n")
+        run = ("run", path, "--device", "host", "--policy", "critical_path", "--quiet", "--from")
+        self.expect(graphline(*run, source), 0, "another version of the pipeline's file; its stage "
+                    "times are used as they are")
+        other = self.changed(source, "other.json",
+                             lambda result: result["record"]["device"].update(name="H200"))
+        self.expect(graphline(*run, other), 0, "other.json was measured on host: H200")
+
+    def test_refuse_results_without_the_expected_times_that_they_use(self):
+        path, source = self.pipeline(TWO), self.folder / "source.json"
+        run = ("run", path, "--device", "host")
+        self.expect(graphline(*run, "--timing", "none", "--json", source), 0)
+        remedy = "graphs=stage and one of the policies least_slack, critical_path, shortest_first"
+        shortest = ("--policy", "shortest_first", "--from")
+        for words, messages in (
+                (("--from", source), ("--from: policy 'oldest_frame' uses no expected times with "
+                                      "strategy=overlap, graphs=stage; omit --from, or", remedy)),
+                (("--policy", "fifo", "--from", source), ("policy 'fifo' uses no", remedy)),
+                ((*shortest, source, "--strategy", "serial"), ("with strategy=serial", remedy)),
+                ((*shortest, source, "--graphs", "frame"), ("graphs=frame;", remedy)),
+                ((*shortest, source), ("source.json: cannot use the stage times of this run: it "
+                                       "was measured with timing=none, expected event",)),
+                ((*shortest, self.folder / "missing.json"), ("missing.json",)),
+                ((*shortest, path), ("small.yaml",))):
+            with self.subTest(words):
+                self.expect(graphline(*run, *words), 2, *messages)
+        less = self.pipeline(TWO.replace("{name: two", "{name: deux"), "less.yaml")
+        self.expect(graphline(*run, "--timing", "event", "--strategy", "serial", "--json", source,
+                              "--quiet"), 0)
+        self.expect(graphline("run", less, "--device", "host", *shortest, source), 2,
+                    "it has no stage 'deux'; measure the pipeline again")
+
     def test_are_compared_like_any_setting(self):
         self.pipeline(TWO, "two.yaml")
         path = self.pipeline("""experiment: policies

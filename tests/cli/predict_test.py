@@ -85,8 +85,8 @@ class predict(Case):
     def test_a_changed_pipeline_is_told(self):
         self.path.write_text(self.path.read_text() + "# changed\n")
         self.expect(graphline("predict", self.path, "--from", self.source, "--quiet"), 0,
-                    "was measured with another version of the pipeline's file; stages take the "
-                    "times that they had there")
+                    "was measured with another version of the pipeline's file; its stage times "
+                    "are used as they are")
 
     def test_frames_without_time_have_no_interval(self):
         path = self.pipeline("pipeline: z\nstages:\n"

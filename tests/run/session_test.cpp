@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "framework/device/host/host_device.hpp"
@@ -113,6 +116,49 @@ TEST(session, records_when_its_stamps_count_from_on_the_monotonic_clock) {
   run_options options;
   options.common_epoch = before - 7;
   EXPECT_EQ(s.run(options).epoch, before - 7);
+}
+
+TEST(session, takes_expected_times_from_its_options_or_else_from_the_warm_up) {
+  std::vector<std::string> order;
+  const hook slow_a = [&](const std::string& stage, std::int64_t) {
+    if (stage == "a") std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    order.push_back(stage);
+  };
+  auto spec = pipeline_of({make_stage("a", "cpu_mix", {}), make_stage("b", "cpu_mix", {})}, 3, 1);
+  spec.run.strategy = strategy::overlap;
+  spec.run.workers = 1;
+  spec.run.in_flight = 1;
+  spec.run.policy = "shortest_first";
+  host_session s(spec, slow_a);
+  const auto measured_order = [&](const run_options& options) {
+    order.clear();
+    const run_record record = whole_run(s, options);
+    EXPECT_EQ(record.policy->expected_from, options.expected_from);
+    return std::vector<std::string>(order.end() - 6, order.end());
+  };
+  using testing::ElementsAre;
+  for (const timing_method timing : {timing_method::none, timing_method::event}) {
+    EXPECT_THAT(measured_order({.timing = timing}), ElementsAre("b", "a", "b", "a", "b", "a"));
+    run_options from_a_result{.timing = timing, .warmup = 0};
+    from_a_result.expected = {1, 2};
+    from_a_result.expected_from = {"r.json"};
+    EXPECT_THAT(measured_order(from_a_result), ElementsAre("a", "b", "a", "b", "a", "b"));
+  }
+}
+
+TEST(session, records_the_order_that_its_policy_keeps) {
+  const auto order_of = [](const std::string& policy) -> std::optional<urgency> {
+    auto spec = chain();
+    spec.run.strategy = strategy::overlap;
+    spec.run.policy = policy;
+    spec.run.deadline = 1'000'000'000;
+    const run_record record = host_session(spec).run();
+    return record.policy ? std::optional(record.policy->order) : std::nullopt;
+  };
+  EXPECT_EQ(order_of("deadline"), urgency::deadline);
+  EXPECT_EQ(order_of("fixed_priority"), urgency::priority);
+  EXPECT_EQ(order_of("least_slack"), urgency::none);
+  EXPECT_EQ(order_of("oldest_frame"), std::nullopt);
 }
 
 TEST(session, counts_the_processor_time_of_the_measured_frames) {

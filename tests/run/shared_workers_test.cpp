@@ -102,6 +102,7 @@ std::vector<run_record> shared_records(std::deque<drawn_run> runs, std::string_v
       std::move(kept[i]).move_into(records[i], result.completed);
       records[i].run = how;
       records[i].run.policy = policy;
+      records[i].policy.emplace().order = kind.order;
       records[i].cpu_cores = 1;
     });
   }
@@ -387,12 +388,12 @@ TEST(shared_workers, earliest_deadlines_have_no_inversions) {
   const std::deque<drawn_run> runs = {run_of({2, 5}, 0, 35), run_of({4, 7}, 0, 35)};
   for (const bool by_deadline : {true, false}) {
     auto records = shared_records(runs, by_deadline ? "deadline" : "fifo");
-    for (run_record& record : records) record.run.policy = "deadline";
+    for (run_record& record : records) record.policy->order = urgency::deadline;
     const auto found = contention_of({{&records[0], &records[1]}}, sharing::cpu, {"a", "b"});
     ASSERT_EQ(found.size(), 2U);
     std::size_t inversions = 0;
     for (const contention& waits : found) {
-      EXPECT_TRUE(waits.behind->by_deadline);
+      EXPECT_EQ(waits.behind->kept, urgency::deadline);
       EXPECT_EQ(waits.behind->bound, unit);
       inversions += waits.behind->inversions;
     }

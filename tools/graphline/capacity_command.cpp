@@ -243,10 +243,8 @@ exit_status measure_capacity(capacity_arguments& given) {
   of.how.seed = p.run.seed;
   std::unique_ptr<device> on;
   if (!predicted) on = given.pipeline.open_device(p);
-  auto read = given.pipeline.files_of(p);
-  read.insert(read.end(), given.predict.begin(), given.predict.end());
-  result_outputs outputs(given.files, read);
-  add_checksums(p, outputs);
+  result_outputs outputs(given.files, given.pipeline.files_of(p, given.predict));
+  add_checksums(p, outputs, given.predict);
 
   // Either one runs the plan.
   std::optional<session> s;

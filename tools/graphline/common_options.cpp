@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -72,15 +73,21 @@ void add_plugin_option(CLI::App& command, std::vector<std::string>& plugins,
       ->take_all();
 }
 
-CLI::Option* add_predict_option(CLI::App& command, std::vector<std::string>& files) {
+CLI::Option* add_sources_option(CLI::App& command, const std::string& option,
+                                std::vector<std::string>& files, const std::string& use) {
   return command
-      .add_option("--predict", files,
-                  "Run in virtual time with the stage times of a result of 'run --timing event "
-                  "--json', instead of measuring; repeat it for several results of the same "
-                  "settings")
+      .add_option(option, files,
+                  use +
+                      " a result of 'run --timing event --json'; repeat it for several results "
+                      "of the same settings")
       ->type_name("RESULT.json")
       ->allow_extra_args(false)
       ->take_all();
+}
+
+CLI::Option* add_predict_option(CLI::App& command, std::vector<std::string>& files) {
+  return add_sources_option(command, "--predict", files,
+                            "Instead of measuring, run in virtual time with the stage times of");
 }
 
 std::vector<prediction_source> read_sources(const std::vector<std::string>& files,
@@ -135,8 +142,12 @@ std::vector<std::string> settings_except(const std::set<std::string>& excluded) 
   return keys;
 }
 
-void add_checksums(plan& p, const result_outputs& results) {
-  if (!results.empty()) p.files = checksums_of(data_files(p));
+void add_checksums(plan& p, const result_outputs& results,
+                   const std::vector<std::string>& sources) {
+  if (results.empty()) return;
+  auto files = data_files(p);
+  files.insert(sources.begin(), sources.end());
+  p.files = checksums_of(files);
 }
 
 void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>& wanted) {
@@ -186,9 +197,10 @@ void pipeline_options::add_no_plugins_option(CLI::App& command) {
   graphline::add_no_plugins_option(command, plugins_);
 }
 
-std::vector<std::string> pipeline_options::files_of(const plan& p) const {
-  const auto data = data_files(p);
-  std::vector<std::string> files(data.begin(), data.end());
+std::vector<std::string> pipeline_options::files_of(const plan& p,
+                                                    const std::vector<std::string>& sources) const {
+  std::vector<std::string> files = sources;
+  std::ranges::copy(data_files(p), std::back_inserter(files));
   files.push_back(path_);
   return files;
 }

@@ -41,6 +41,10 @@ void add_no_plugins_option(CLI::App& command, plugin_use& use);
 void add_plugin_option(CLI::App& command, std::vector<std::string>& plugins,
                        const std::string& verb);
 
+/// Adds an option that names results for `read_sources`. `use`: the help up to "a result".
+CLI::Option* add_sources_option(CLI::App& command, const std::string& option,
+                                std::vector<std::string>& files, const std::string& use);
+
 /// Adds --predict, for commands that can run in virtual time.
 CLI::Option* add_predict_option(CLI::App& command, std::vector<std::string>& files);
 
@@ -65,8 +69,10 @@ experiment_plan plan_experiment_file(const std::string& path, const std::string&
 
 std::vector<std::string> settings_except(const std::set<std::string>& excluded);
 
-/// Adds checksums of a plan's files. It reads the files, so does nothing if no result is stored.
-void add_checksums(plan& p, const result_outputs& results);
+/// Adds checksums of a plan's files and of the results that it uses. It reads the files, so does
+/// nothing if no result is stored.
+void add_checksums(plan& p, const result_outputs& results,
+                   const std::vector<std::string>& sources = {});
 
 /// Options of the commands that read a pipeline: the file, the device, and values that override the
 /// parameters and the `run:` section of the file.
@@ -91,8 +97,9 @@ class pipeline_options {
     if (device_ == "auto") device_ = backend;
   }
 
-  /// Returns the files behind a plan: the pipeline and the data of its stages.
-  std::vector<std::string> files_of(const plan& p) const;
+  /// Returns the files behind a plan: the pipeline, the data of its stages, and `sources`.
+  std::vector<std::string> files_of(const plan& p,
+                                    const std::vector<std::string>& sources = {}) const;
 
   /// Reads, checks and plans the pipeline like `plan_pipeline`. Prints warnings to standard error
   /// if `warns`. `adjust` changes the settings after the options are applied; `set` adds to --set.

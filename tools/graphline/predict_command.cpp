@@ -96,10 +96,8 @@ exit_status validate_predictions(predict_arguments& given) {
   }
   plan p = given.pipeline.make_plan(set_timing);
   const auto device = given.pipeline.open_device(p);
-  auto read = given.pipeline.files_of(p);
-  read.insert(read.end(), given.sources.begin(), given.sources.end());
-  result_outputs outputs(given.results.files, read);
-  add_checksums(p, outputs);
+  result_outputs outputs(given.results.files, given.pipeline.files_of(p, given.sources));
+  add_checksums(p, outputs, given.sources);
 
   progress_line line(given.results.quiet);
   const auto runs_of = [&](session& s, std::string_view what) -> validation_run {
@@ -156,11 +154,10 @@ exit_status predict_pipeline(predict_arguments& given) {
   given.pipeline.default_device(sources.front().run.device.backend);
   plan p = given.pipeline.plan_to(plan_use::check, set_timing).planned;
   given.results.gates.refuse([&](const gate& of) { return why_never_judged(of, p.run); });
-  auto read = given.pipeline.files_of(p);
-  read.insert(read.end(), given.sources.begin(), given.sources.end());
+  auto read = given.pipeline.files_of(p, given.sources);
   if (!given.on.empty()) read.push_back(given.on);
   result_outputs outputs(given.results.files, read);
-  add_checksums(p, outputs);
+  add_checksums(p, outputs, given.sources);
   progress_line line(given.results.quiet);
   options.stop = &stop;
   options.on_progress = [&line](std::int64_t done, std::int64_t total) {
@@ -185,13 +182,7 @@ void add_predict_command(CLI::App& program, action& chosen) {
   auto given = std::make_shared<predict_arguments>();
   given->pipeline.add_to(*command, settings_except({"guard", "max_time", "threads", "timing"}));
   given->pipeline.add_no_plugins_option(*command);
-  command
-      ->add_option("--from", given->sources,
-                   "Result of 'run --timing event --json' with the stage times to use; repeat it "
-                   "for several runs of the same settings")
-      ->type_name("RESULT.json")
-      ->allow_extra_args(false)
-      ->take_all();
+  add_sources_option(*command, "--from", given->sources, "Take the stage times of");
   command->add_option("--scale", given->scale, "Multiply a stage's time by a factor; repeatable")
       ->type_name("stage=factor")
       ->allow_extra_args(false)

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/App.hpp>
@@ -6,14 +7,20 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "framework/base/error.hpp"
 #include "framework/base/file/locked_file.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/campaign/predict/predictor.hpp"
+#include "framework/plan/policies/policies.hpp"
+#include "framework/report/render/heading.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
@@ -29,6 +36,7 @@ namespace {
 struct run_arguments {
   pipeline_options pipeline;
   run_results results;
+  std::vector<std::string> sources;
   std::string tensors;
   bool kernels = false;
 };
@@ -60,7 +68,7 @@ void keep_tensors_apart(const run_arguments& given) {
 }
 
 result_outputs open_outputs(run_arguments& given, const plan& p) {
-  result_outputs outputs(given.results.files, given.pipeline.files_of(p));
+  result_outputs outputs(given.results.files, given.pipeline.files_of(p, given.sources));
   if (!given.tensors.empty()) {
     make_folder(given.tensors);
     keep_tensors_apart(given);
@@ -85,17 +93,47 @@ result_outputs open_outputs(run_arguments& given, const plan& p) {
   std::_Exit(static_cast<int>(status));
 }
 
+/// Takes the policy's expected times from the results that --from names; returns warnings.
+/// @throws input_error if the policy uses none, or a result does not fit the plan
+std::vector<std::string> take_expected_times(const std::vector<std::string>& files, const plan& p,
+                                             const device_properties& on, run_options& to) {
+  if (files.empty()) return {};
+  if (p.policy.kind == nullptr || !p.policy.kind->needs_times) {
+    std::vector<std::string_view> users;
+    for (const policy_kind& kind : builtin_policies()) {
+      if (kind.needs_times) users.push_back(kind.name);
+    }
+    throw input_error(fmt::format(
+        "--from: policy {} uses no expected times with strategy={}, graphs={}; omit --from, or use "
+        "strategy=overlap, graphs=stage and one of the policies {}",
+        quote(p.run.policy, 200), to_word(p.run.strategy), to_word(p.run.graphs),
+        fmt::join(users, ", ")));
+  }
+  const auto sources = read_sources(files, "--from");
+  to.expected = source_times(p, sources, {}).expected();
+  to.expected_from = files;
+  auto warnings = changed_sources(p, sources);
+  std::ranges::copy(disturbed_sources(sources), std::back_inserter(warnings));
+  for (const auto& [name, run] : sources) {
+    if (run.device.name == on.name) continue;
+    warnings.push_back(fmt::format("{} was measured on {}; its stage times are used as they are",
+                                   name, device_of(run.device)));
+  }
+  return warnings;
+}
+
 exit_status run_pipeline(run_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
   given.results.gates.refuse([&](const gate& of) { return why_never_judged(of, p.run); });
   const auto device = given.pipeline.open_device(p);
+  run_options options;
+  const auto warnings = take_expected_times(given.sources, p, device->properties(), options);
   auto outputs = open_outputs(given, p);
-  add_checksums(p, outputs);
+  add_checksums(p, outputs, given.sources);
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.results.quiet);
-  run_options options;
   options.stop = &stop;
   options.on_progress = [&](const progress& at) {
     line.show(at.warmup ? "warming up" : "measuring", at.done, at.total, "frames");
@@ -109,6 +147,7 @@ exit_status run_pipeline(run_arguments& given) {
   end_measuring("a frame was done",
                 record.interrupted && record.frames.empty() && record.load.dropped.empty());
   record.calibration = calibration_for(record.device, record.environment, record.warnings);
+  std::ranges::copy(warnings, std::back_inserter(record.warnings));
 
   if (!given.tensors.empty() && !record.failure) {
     outputs.attempt([&] { s.save_tensors(given.tensors); });
@@ -124,6 +163,8 @@ void add_run_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "run", "Run a pipeline and show where the time goes");
   auto given = std::make_shared<run_arguments>();
   given->pipeline.add_to(*command, settings_except({}));
+  add_sources_option(*command, "--from", given->sources,
+                     "As the policy's expected times, take the median stage times of");
   given->results.add_files_to(*command);
   command
       ->add_option("--save-tensors", given->tensors,

@@ -160,8 +160,7 @@ void add_inversions(const finding_source& from, std::vector<finding>& to) {
   finding all{"priority_inversions"};
   for (const auto& who : from.labels.all()) {
     const auto& waits = from.summary.configurations[who.configuration].members[who.member].waits;
-    const auto runs = from.runs_of(who);
-    auto made = runs.empty() ? std::nullopt : inversion_finding(waits, runs.front()->run.policy);
+    auto made = inversion_finding(waits);
     if (!made) continue;
     all.how = std::max(all.how, made->how);
     made->key = "inversions_of";

@@ -13,9 +13,6 @@ namespace graphline {
 
 namespace {
 
-constexpr const char* deadline_policy = "deadline";
-constexpr const char* priority_policy = "fixed_priority";
-
 /// An execution of a stage, which holds a worker or a place in the window.
 struct execution {
   std::size_t run = 0;
@@ -35,7 +32,7 @@ class contention_search {
   contention_search(const std::vector<const run_record*>& runs, side on, bool shared, bool by_stage)
       : runs_(runs), on_(on), shared_(shared), by_stage_(by_stage) {
     for (const run_record* run : runs) {
-      by_deadline_ = by_deadline_ || run->run.policy == deadline_policy;
+      if (run->policy) kept_ = std::max(kept_, run->policy->order);
       most_ = std::max(most_, places_of(*run));
       longest_.emplace_back(run->stages.size(), 0);
       passes_.emplace_back(*run);
@@ -117,7 +114,7 @@ class contention_search {
   }
 
   nanoseconds rank_of(const run_record& record, const stage_record& stage, nanoseconds due) const {
-    if (!by_deadline_) return -stage.level;
+    if (kept_ != urgency::deadline) return -stage.level;
     constexpr nanoseconds never = nanoseconds{1} << 61;
     const auto deadline = stage.deadline ? stage.deadline : record.run.deadline;
     return deadline ? sound_time(due) + sound_time(*deadline) : never;
@@ -130,8 +127,9 @@ class contention_search {
       if (!shared_ && r != run) continue;
       for (std::size_t s = 0; s < runs_[r]->stages.size(); ++s) {
         if ((r == run && s == of) || longest_[r][s] == 0) continue;
-        const bool lower = runs_[r]->stages[s].level < runs_[run]->stages[of].level;
-        if (lower || by_deadline_) longest = std::max(longest.value_or(0), longest_[r][s]);
+        const bool lower = kept_ == urgency::deadline ||
+                           runs_[r]->stages[s].level < runs_[run]->stages[of].level;
+        if (lower) longest = std::max(longest.value_or(0), longest_[r][s]);
       }
     }
     if (places_of(*runs_[run]) <= 0) return std::nullopt;
@@ -166,7 +164,7 @@ class contention_search {
 
   void add_wait(const execution& high, contention& waits) {
     const auto bound = bounds_[high.run][high.stage];
-    if (bound && !waits.behind) waits.behind.emplace(lower_rank_waits{by_deadline_});
+    if (bound && !waits.behind) waits.behind.emplace(lower_rank_waits{kept_});
     if (bound) waits.behind->bound = std::max(waits.behind->bound, *bound);
     if (high.begin <= high.ready) return;
     wait_ += static_cast<double>(high.begin - high.ready);
@@ -221,7 +219,7 @@ class contention_search {
   side on_;
   bool shared_;
   bool by_stage_;
-  bool by_deadline_ = false;
+  urgency kept_ = urgency::none;
   double most_ = 0;  ///< places of the run that has the most
   std::vector<run_passes> passes_;
   std::vector<std::vector<nanoseconds>> longest_;                ///< operation, by run and stage
@@ -269,8 +267,7 @@ std::vector<contention> contention_of(const run_record& run) {
   return search({{&run}}, sharing::none, true, names);
 }
 
-std::optional<finding> inversion_finding(std::span<const contention> waits,
-                                         const std::string& policy) {
+std::optional<finding> inversion_finding(std::span<const contention> waits) {
   finding made{"priority_inversions"};
   std::size_t times = 0;
   const lower_rank_waits* longest = nullptr;
@@ -282,9 +279,8 @@ std::optional<finding> inversion_finding(std::span<const contention> waits,
     if (longest == nullptr || behind.longest > longest->longest) longest = &behind;
   }
   if (longest == nullptr) return std::nullopt;
-  const bool kept = policy == deadline_policy || policy == priority_policy;
-  if (kept) made.how = finding_severity::warning;
-  made.with("order", longest->by_deadline ? "a later deadline" : "lower priority");
+  if (longest->kept != urgency::none) made.how = finding_severity::warning;
+  made.with("order", longest->kept == urgency::deadline ? "a later deadline" : "lower priority");
   made.with("times", times);
   made.with("longest", static_cast<double>(longest->longest), unit::duration);
   if (longest->longest > longest->bound) {

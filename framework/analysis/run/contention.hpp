@@ -19,10 +19,11 @@ struct frame_time {
 };
 
 /// Waits behind work of lower rank; times are those for which it ran. A stage has a lower rank if
-/// its declared priority is lower or, with `policy: deadline`, if its absolute deadline is later.
+/// its declared priority is lower or, under a policy that keeps the order of deadlines, if its
+/// absolute deadline is later.
 struct lower_rank_waits {
-  bool by_deadline = false;
-  std::size_t blocked = 0;  ///< waits during which such work ran that had started before
+  urgency kept = urgency::none;  ///< by the policy
+  std::size_t blocked = 0;       ///< waits during which such work ran that had started before
   nanoseconds longest_blocked = 0;
   std::size_t inversions = 0;  ///< waits during which such work started and ran
   nanoseconds longest_inversion = 0;
@@ -58,9 +59,7 @@ std::vector<contention> contention_of(const std::vector<std::vector<const run_re
 std::vector<contention> contention_of(const run_record& run);
 
 /// Returns how often work waited while work of lower rank started and ran, and how long that ran;
-/// empty if never.
-/// @param policy Of the runs; a warning if it should have kept the order.
-std::optional<finding> inversion_finding(std::span<const contention> waits,
-                                         const std::string& policy);
+/// empty if never. A warning if the policy keeps an order.
+std::optional<finding> inversion_finding(std::span<const contention> waits);
 
 }  // namespace graphline

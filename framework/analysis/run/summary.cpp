@@ -83,7 +83,7 @@ std::vector<finding> findings_of(const run_record& record, const run_summary& su
   }
   const run_record* const runs[] = {&record};
   if (auto choices = policy_finding(runs)) notes.push_back(std::move(*choices));
-  if (auto inversions = inversion_finding(summary.waits, record.run.policy)) {
+  if (auto inversions = inversion_finding(summary.waits)) {
     (inversions->how == finding_severity::note ? notes : result).push_back(std::move(*inversions));
   }
   result.insert(result.end(), notes.begin(), notes.end());

@@ -22,10 +22,10 @@ void check_parameters(const plan& p, const prediction_source& source) {
     const auto& known = source.run.parameters;
     const auto there = std::ranges::find(known, name, &std::pair<std::string, std::string>::first);
     if (there == known.end() || there->second == value) continue;
-    throw input_error(
-        fmt::format("{}: cannot predict from this run: parameter '{}' is {} there, but {} in the "
-                    "experiment; omit --predict to measure the experiment",
-                    source.name, name, there->second, value));
+    throw input_error(fmt::format(
+        "{}: cannot use the stage times of this run: parameter '{}' is {} there, but {} "
+        "in the experiment; omit --predict to measure the experiment",
+        source.name, name, there->second, value));
   }
 }
 

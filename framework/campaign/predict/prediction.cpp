@@ -106,20 +106,6 @@ class figure_samples {
   std::map<std::string, samples> logarithms_;
 };
 
-/// Returns a warning for each source whose pipeline had another file or other parameters.
-std::vector<std::string> changed_sources(const plan& p,
-                                         const std::vector<prediction_source>& sources) {
-  std::vector<std::string> warnings;
-  for (const auto& [name, run] : sources) {
-    const bool same_file = !p.source || !run.source || p.source->text() == run.source->text;
-    if (same_file && p.parameters == run.parameters) continue;
-    warnings.push_back(
-        fmt::format("{} was measured with {}; stages take the times that they had there", name,
-                    same_file ? "other parameters" : "another version of the pipeline's file"));
-  }
-  return warnings;
-}
-
 /// Returns warnings of what a prediction ignores.
 std::vector<std::string> ignored_placement(const plan& p) {
   std::vector<std::string> warnings;

@@ -126,6 +126,19 @@ run_record predictor::replicate(std::uint64_t number, const virtual_run_options&
   return run(order, drawn);
 }
 
+std::vector<std::string> changed_sources(const plan& p,
+                                         const std::vector<prediction_source>& sources) {
+  std::vector<std::string> warnings;
+  for (const auto& [name, run] : sources) {
+    const bool same_file = !p.source || !run.source || p.source->text() == run.source->text;
+    if (same_file && p.parameters == run.parameters) continue;
+    warnings.push_back(
+        fmt::format("{} was measured with {}; its stage times are used as they are", name,
+                    same_file ? "other parameters" : "another version of the pipeline's file"));
+  }
+  return warnings;
+}
+
 std::vector<std::string> disturbed_sources(const std::vector<prediction_source>& sources) {
   std::vector<std::string> warnings;
   for (const prediction_source& source : sources) {

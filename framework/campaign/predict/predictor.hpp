@@ -60,6 +60,10 @@ class predictor {
   virtual_session session_;
 };
 
+/// Returns a warning for each source whose pipeline had another file or other parameters.
+std::vector<std::string> changed_sources(const plan& p,
+                                         const std::vector<prediction_source>& sources);
+
 /// Returns a warning for each source whose times a disturbance of its machine made unreliable.
 std::vector<std::string> disturbed_sources(const std::vector<prediction_source>& sources);
 

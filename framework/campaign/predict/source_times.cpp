@@ -60,7 +60,7 @@ class source_reader {
       if (!held_up.contains(frame)) frames_.push_back(frame);
     }
     if (frames_.size() < least_source_frames) {
-      refuse(fmt::format("it has {} complete frame{}, and predicting needs {}", frames_.size(),
+      refuse(fmt::format("it has {} complete frame{}, and {} are needed", frames_.size(),
                          frames_.size() == 1 ? "" : "s", least_source_frames));
     }
     check_tensors();
@@ -113,7 +113,8 @@ class source_reader {
   [[noreturn]] void refuse(const std::string& why) const {
     const std::string of =
         from_.pipeline == plan_.pipeline ? "" : fmt::format(" of pipeline '{}'", from_.pipeline);
-    throw input_error(fmt::format("{}: cannot predict from this run{}: {}", name_, of, why));
+    throw input_error(
+        fmt::format("{}: cannot use the stage times of this run{}: {}", name_, of, why));
   }
 
   void check_source() const {
@@ -134,8 +135,7 @@ class source_reader {
     }
     if (plan_.run.batch_frames > 1) {
       throw input_error(
-          fmt::format("batch_frames: {}: the time of a batch of frames cannot be predicted; set it "
-                      "to 1",
+          fmt::format("batch_frames: {}: results have no times of batches of frames; set it to 1",
                       plan_.run.batch_frames));
     }
     if (!from_.batches.empty()) {
@@ -202,8 +202,8 @@ void check_together(const std::vector<prediction_source>& sources) {
     const std::string_view other = difference_of(run, sources.front().run);
     if (other.empty()) continue;
     throw input_error(
-        fmt::format("{}: measured with another {} than {}; all results to predict from must be of "
-                    "the same settings on the same machine",
+        fmt::format("{}: measured with another {} than {}; all results must be of the same "
+                    "settings on the same machine",
                     name, other, sources.front().name));
   }
 }

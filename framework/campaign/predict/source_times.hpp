@@ -44,6 +44,9 @@ class source_times {
 
   std::size_t count() const noexcept { return launch_.size(); }
 
+  /// Returns the median time of each stage, for the policy.
+  const std::vector<nanoseconds>& expected() const noexcept { return expected_; }
+
   bool takes_time(std::size_t stage) const { return longest(stage).work > 0; }
 
   longest_times longest(std::size_t stage) const;
@@ -66,8 +69,8 @@ class source_times {
 
   const plan& plan_;
   std::vector<stage_times> stages_;
-  std::vector<nanoseconds> expected_;  ///< median time of each stage, for the policy
-  std::vector<nanoseconds> launch_;    ///< launch time of a frame's graph
+  std::vector<nanoseconds> expected_;
+  std::vector<nanoseconds> launch_;  ///< launch time of a frame's graph
   std::vector<std::size_t> counts_;
   std::size_t block_length_ = 1;
 };

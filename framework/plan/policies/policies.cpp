@@ -65,6 +65,7 @@ policy_kind by_priority() {
              "Liu and Layland 1973, https://doi.org/10.1145/321738.321743",
              [](const ready_job& job) { return policy_rank{-std::int64_t{job.stage.priority}}; });
   kind.uses_priorities = true;
+  kind.order = urgency::priority;
   return kind;
 }
 
@@ -76,6 +77,7 @@ policy_kind by_deadline() {
              "Liu and Layland 1973, https://doi.org/10.1145/321738.321743",
              [](const ready_job& job) { return policy_rank{job.due + job.stage.deadline}; });
   kind.needs_deadline = true;
+  kind.order = urgency::deadline;
   return kind;
 }
 

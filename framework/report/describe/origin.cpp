@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
+#include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"
@@ -84,6 +86,10 @@ std::vector<std::string> heading_of(const run_record& record, std::string_view t
                                   change->source_device,
                                   change->public_figures ? "public figures" : "calibrations"));
     }
+  }
+  if (record.policy && !record.policy->expected_from.empty()) {
+    lines.push_back(printable(
+        fmt::format("expected times from {}", fmt::join(record.policy->expected_from, ", "))));
   }
   return lines;
 }

@@ -106,7 +106,7 @@ entry_columns<contention> order_columns() {
   using b = const lower_rank_waits&;
   return {
       add({"order", "order", {}, 2, "what ranks stages"},
-          [](b x) { return cell(x.by_deadline ? "deadline" : "priority"); }),
+          [](b x) { return cell(x.kept == urgency::deadline ? "deadline" : "priority"); }),
       add({"blocked", "blocked", none, 0,
            "waits during which a stage of lower rank ran that had started before"},
           [](b x) { return cell(x.blocked); }),

@@ -127,6 +127,7 @@ run_record begin_record(const plan& p, const device_properties& on) {
   record.parameters = p.parameters;
   record.files = p.files;
   record.run = p.run;
+  if (p.policy.kind != nullptr) record.policy.emplace().order = p.policy.kind->order;
   record.device = on;
   record.cpu_cores = cores_for_cpu_stages(p, on);
   record.environment = describe_environment();

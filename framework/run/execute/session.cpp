@@ -301,7 +301,9 @@ run_record session::run(const run_options& options) {
   record.graphs = pipeline_->graphs();
   const timing_method method = record.run.timing;
   const planned_policy& policy = planned().policy;
-  const bool times_stages = policy.kind != nullptr && policy.kind->needs_times;
+  const bool times_stages =
+      policy.kind != nullptr && policy.kind->needs_times && options.expected.empty();
+  if (record.policy) record.policy->expected_from = options.expected_from;
   refusal_of(planned(), method, record.run.rate).throw_if_errors();
   const auto allocations_before = device().usage().allocations;
   pipeline_->prepare(method);
@@ -312,7 +314,7 @@ run_record session::run(const run_options& options) {
   const nanoseconds epoch = options.common_epoch.value_or(now());
   record.epoch = epoch;
 
-  // Expected times are those of the warm-up, which therefore measures them under all methods.
+  // If expected times are those of the warm-up, it measures them under all methods.
   recording ignored(planned(), pipeline_->parts(), record.device,
                     times_stages ? timing_method::event : method, record.run.warmup, epoch);
   if (times_stages && !record.device.reports_busy_time) ignored.keep_apart();
@@ -331,7 +333,7 @@ run_record session::run(const run_options& options) {
     std::optional<run_policy> scheduled;
     const pipeline_policy* joined = nullptr;
     if (policy.kind != nullptr) {
-      scheduled_pipeline of{&planned(), {}};
+      scheduled_pipeline of{&planned(), options.expected};
       if (times_stages) of.expected = times_in(std::move(ignored), warm.completed, record);
       if (options.join_policy) {
         joined = options.join_policy(std::move(of.expected));

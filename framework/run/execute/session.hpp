@@ -50,6 +50,10 @@ struct run_options {
   /// Returns the pipeline's part of a policy for several pipelines; gets the expected times of its
   /// stages. Called after a successful warm-up. Unset: the policy is the pipeline's own.
   std::function<const pipeline_policy*(std::vector<nanoseconds> expected)> join_policy = {};
+  /// Expected times of all stages for a policy that needs them, and the result files with these
+  /// times, for the record. Empty: the medians of the warm-up.
+  std::vector<nanoseconds> expected = {};
+  std::vector<std::string> expected_from = {};
   /// Common origin of stamps, in host time. If set, the caller watches the device clock.
   std::optional<nanoseconds> common_epoch = {};
   /// Called before and after the measured frames.

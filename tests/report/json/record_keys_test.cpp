@@ -36,6 +36,8 @@ constexpr auto heading<longest_stage> = "longest stage";
 template <>
 constexpr auto heading<device_change> = "device change";
 template <>
+constexpr auto heading<policy_record> = "policy";
+template <>
 constexpr auto heading<settings> = "settings";
 template <>
 constexpr auto heading<device_properties> = "device";
@@ -250,15 +252,16 @@ TEST(record_keys, are_those_of_the_document) {
       document.substr(0, document.find("\n## ") + 1) +
       tables_of<run_record, settings, device_properties, memory_usage, source_record,
                 conditions_record, standstill_record, prediction_record, predicted_figure,
-                faster_stage, worst_case, longest_stage, device_change, stage_factor, device_state,
-                thread_time, load_record, calibration, ceiling_figure, stage_record, cost_record,
-                bucket_record, wait_record, part_record, operation_record, tensor_record,
-                graph_record, graph_node, output_record, roofline_record, experiment_record,
-                experiment_settings, experiment_configuration, compared_pair, configuration_member,
-                chain_record, trial_record, search_record, search_limit, search_candidate,
-                capacity_record, capacity_settings, capacity_run, capacity_set, validation_record,
-                validation_round, calibration_record, ceiling_record, cost_summary, stage_figures,
-                bucket_figures, written_tensor, layer_figures, cost_figures>(meanings_in(document));
+                faster_stage, worst_case, longest_stage, device_change, stage_factor, policy_record,
+                device_state, thread_time, load_record, calibration, ceiling_figure, stage_record,
+                cost_record, bucket_record, wait_record, part_record, operation_record,
+                tensor_record, graph_record, graph_node, output_record, roofline_record,
+                experiment_record, experiment_settings, experiment_configuration, compared_pair,
+                configuration_member, chain_record, trial_record, search_record, search_limit,
+                search_candidate, capacity_record, capacity_settings, capacity_run, capacity_set,
+                validation_record, validation_round, calibration_record, ceiling_record,
+                cost_summary, stage_figures, bucket_figures, written_tensor, layer_figures,
+                cost_figures>(meanings_in(document));
   expected.pop_back();  // the empty line after the last table
   if (std::getenv("GRAPHLINE_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(path, std::ios::binary) << expected;
