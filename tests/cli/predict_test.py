@@ -318,7 +318,7 @@ class predict(Case):
                                (["--validate", "--csv", "a.csv"], "--csv"),
                                (["--validate", "--fail-if", "p50>1s"], "--fail-if"),
                                (["--validate", "--scale", "pause=2"], "needs --from"),
-                               (["--validate", "--frames", 4], "4 complete frames, and predicting"),
+                               (["--validate", "--frames", 4], "4 complete frames, and 5 are"),
                                (["--validate", "--from", self.source, "--scale", "paus=2"],
                                 "the pipeline has no such stage")]:
             with self.subTest(words):

@@ -127,8 +127,8 @@ class contention_search {
       if (!shared_ && r != run) continue;
       for (std::size_t s = 0; s < runs_[r]->stages.size(); ++s) {
         if ((r == run && s == of) || longest_[r][s] == 0) continue;
-        const bool lower = kept_ == urgency::deadline ||
-                           runs_[r]->stages[s].level < runs_[run]->stages[of].level;
+        const bool lower =
+            kept_ == urgency::deadline || runs_[r]->stages[s].level < runs_[run]->stages[of].level;
         if (lower) longest = std::max(longest.value_or(0), longest_[r][s]);
       }
     }
