@@ -221,7 +221,12 @@ TEST(describe_experiment, shows_data_ages_and_reaction_times_of_chains_with_verd
   expect_golden("experiment_chains.txt", text);
   // An overloaded source has no percentiles. Without comparisons, the interval is that of p50.
   samples::for_runs_of(record, 2, [](run_record& run) {
-    if (run.pipeline == "camera") put_on_schedule(run, 200);
+    if (run.pipeline != "camera") return;
+    run.run.arrival = arrival::constant;
+    for (std::size_t i = 0; i < run.frames.size(); ++i) {
+      const auto due = static_cast<nanoseconds>(i) * 5 * ms;
+      run.frames[i] = {due, 2 * due, 2 * due + 10 * ms};
+    }
   });
   EXPECT_THAT(text_of(record, summarize(record)), ContainsRegex("\nbrake +3 +overloaded"));
   record.pairs.clear();
