@@ -249,7 +249,7 @@ class together(CompareCase):
                             "trials: 1\n" + chains)
         self.assertIn("Data age of chains", done.stdout)
         self.assertIn("Reaction time of chains", done.stdout)
-        self.assertIn("chains exceed their bounds: age of 'brake' in together", done.stdout)
+        self.assertIn("chains exceed their bounds: age of 'brake' in 'together'", done.stdout)
         result = json.loads(saved.read_text())
         chain, = result["chains"]
         self.assertEqual((chain["chain"], chain["configuration"]), ("brake", "together"))

@@ -332,7 +332,7 @@ TEST(horizon_of_runs, covers_the_random_arrivals_before_it) {
   frame_allowance allowance(horizon);
   for (const std::uint64_t seed : {1, 2}) {
     std::vector<concurrent_run> runs = {
-        {.name = "camera", .session = &camera, .arrival_seed = seed},
+        {.name = "camera", .session = &camera, .foreground = true, .arrival_seed = seed},
         {.name = "batch", .session = &batch}};
     allowance.give(0, runs);
     EXPECT_EQ(runs[0].frames, std::ssize(poisson_times(mix_seed(seed, seed_from("camera")))));
@@ -359,8 +359,9 @@ TEST(horizon_of_runs, ends_pipelines_that_share_a_worker) {
   const pipeline_sharing shared(sharing::cpu, plans, *dev);
   session camera(plans[0], *dev, nullptr, &shared.of(0));
   session batch(plans[1], *dev, nullptr, &shared.of(1));
-  std::vector<concurrent_run> runs = {{.name = "camera", .session = &camera, .arrival_seed = 3},
-                                      {.name = "batch", .session = &batch}};
+  std::vector<concurrent_run> runs = {
+      {.name = "camera", .session = &camera, .foreground = true, .arrival_seed = 3},
+      {.name = "batch", .session = &batch}};
   frame_allowance(horizon).give(0, runs);
   const auto records = run_at_once(runs, nullptr, sharing::cpu, horizon);
   std::vector<stamp_pair> stages;  // of both pipelines, on one clock

@@ -46,8 +46,7 @@ struct family {
     }
   }
 
-  /// Sets intervals and verdicts.
-  /// @param latency_grows Of a pipeline; called for late frames only.
+  /// Sets intervals and verdicts. Asks for pipelines with late frames if their latency grows.
   std::vector<comparison> take(
       const std::function<bool(const configuration_member&)>& latency_grows = {}) {
     if (contrasts.empty()) return std::move(comparisons);

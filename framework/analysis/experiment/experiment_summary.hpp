@@ -56,9 +56,8 @@ inline std::optional<interval> change_of(const std::optional<interval>& ratio) n
   return interval{ratio->low - 1, ratio->high - 1};
 }
 
-/// Comparison of a configuration with a reference, by a metric, by the p50 of a stage, or by a
-/// percentile of a chain's times. Late frames are compared only by difference, because the
-/// reference may have none.
+/// Comparison with a reference by a metric, by the p50 of a stage or by a percentile of a chain's
+/// times. Late frames are compared only by difference, because the reference may have none.
 struct comparison {
   compared_pair pair;
   graphline::figure figure = graphline::figure::p50;

@@ -55,10 +55,13 @@ void add_times(document& to, const experiment_view& of, chain_time which, table 
     };
     add({key, figure_name(what, p), duration, rank, main ? help : ""}, [=](c x) {
       const auto& times = (x.*which).times;
+      const bool grows = main && times && !times->why_unsettled().empty();
+      if (grows) return cell(judgment{"overloaded", judgment::kind::bad});
       return times ? cell(times->percentile(p), duration) : cell();
     });
     add({key + "_change", "change %", change, main ? 0 : 3},
-        compared([](d x) { return cell(x.change(), change); }, main ? "baseline" : ""));
+        compared([](d x) { return cell(x.change(), change); },
+                 main && !all.empty() ? "baseline" : ""));
     if (main && all.empty()) {
       add({"interval", "95 % interval", duration, 2}, [=](c x) {
         const auto& known = (x.*which).intervals;  // that of p50 first

@@ -50,8 +50,7 @@ struct experiment_view {
 /// Returns a table of the ids: the meaning of each, and what its configuration is compared with.
 table id_table(const experiment_labels& labels, const std::vector<compared_pair>& pairs);
 
-/// Returns a table of comparisons for JSON and CSV.
-/// @param columns Come first, and say what is compared.
+/// Returns a table of comparisons for JSON and CSV, after `columns` that say what is compared.
 table comparison_table(std::string key, std::vector<column_of<comparison>> columns,
                        const std::vector<comparison>& list);
 

@@ -219,7 +219,16 @@ TEST(describe_experiment, shows_data_ages_and_reaction_times_of_chains_with_verd
   const auto text = text_of(record, summarize(record));
   EXPECT_LE(samples::widest_line(text), 80U) << text;
   expect_golden("experiment_chains.txt", text);
-  // Without comparisons, the interval is that of p50.
+  // An overloaded source has no percentiles. Without comparisons, the interval is that of p50.
+  samples::for_runs_of(record, 2, [](run_record& run) {
+    if (run.pipeline != "camera") return;
+    run.run.arrival = arrival::constant;
+    for (std::size_t i = 0; i < run.frames.size(); ++i) {
+      const auto due = static_cast<nanoseconds>(i) * 5 * ms;
+      run.frames[i] = {due, 2 * due, 2 * due + 10 * ms};
+    }
+  });
+  EXPECT_THAT(text_of(record, summarize(record)), ContainsRegex("\nbrake +3 +overloaded"));
   record.pairs.clear();
   EXPECT_THAT(text_of(record, summarize(record)),
               AllOf(HasSubstr("Data age of chains\n"), HasSubstr("95 % interval"),
