@@ -329,12 +329,12 @@ TEST(horizon_of_runs, covers_the_random_arrivals_before_it) {
   session camera(plan_for_host(spec, registry), *dev);
   session batch(
       plan_for_host(small_pipeline("batch", strategy::async, graph_mode::stage), registry), *dev);
-  frame_allowance allowance(horizon);
+  frame_allowance allowance;
   for (const std::uint64_t seed : {1, 2}) {
     std::vector<concurrent_run> runs = {
         {.name = "camera", .session = &camera, .foreground = true, .arrival_seed = seed},
         {.name = "batch", .session = &batch}};
-    allowance.give(0, runs);
+    allowance.give(0, runs, horizon);
     EXPECT_EQ(runs[0].frames, std::ssize(poisson_times(mix_seed(seed, seed_from("camera")))));
     const auto records = run_at_once(runs, nullptr, sharing::none, horizon);
     for (const run_record& record : records) expect_stopped_at_horizon(record);
@@ -362,7 +362,7 @@ TEST(horizon_of_runs, ends_pipelines_that_share_a_worker) {
   std::vector<concurrent_run> runs = {
       {.name = "camera", .session = &camera, .foreground = true, .arrival_seed = 3},
       {.name = "batch", .session = &batch}};
-  frame_allowance(horizon).give(0, runs);
+  frame_allowance().give(0, runs, horizon);
   const auto records = run_at_once(runs, nullptr, sharing::cpu, horizon);
   std::vector<stamp_pair> stages;  // of both pipelines, on one clock
   for (const run_record& record : records) {
