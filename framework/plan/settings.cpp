@@ -177,11 +177,12 @@ class settings_check {
       // Reports only settings that the user gave.
       const auto given = places_.each.find(of.key);
       if (given == places_.each.end()) return;
-      out_.warning(given->second,
-                   fmt::format("{}: {} changes nothing with arrival: closed, where a frame is due "
-                               "as soon as there is room for it; use arrival: constant or poisson "
-                               "with a rate, or leave out {}",
-                               of.key, written(run_.*member), of.key));
+      out_.warning(
+          given->second,
+          fmt::format("{}: {} changes nothing with arrival: closed, where a frame is due "
+                      "as soon as there is room for it; use arrival: {}, or leave out {}",
+                      of.key, written(run_.*member),
+                      key == "arrival_file" ? "trace" : "constant or poisson with a rate", of.key));
     });
   }
 

@@ -105,8 +105,11 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "'{nearest}'"},
     {"search_unconfirmed",
      "nothing is confirmed: too few trials or frames, or an overload; '{nearest}' is the best so "
-     "far, and its figure may be lucky; use a longer --time-limit or a lower rate"},
-    {"no_outputs", "no outputs to compare: no stage writes a tensor that is left unread"},
+     "far, by few trials and with selection bias; use a longer --time-limit or a lower rate"},
+    {"search_interrupted",
+     "interrupted before the confirmation; '{nearest}' is the best so far, by few trials and with "
+     "selection bias"},
+    {"no_outputs", "no outputs to compare: the pipeline has no output tensor"},
     {"same_outputs",
      "all configurations computed the same outputs as their baseline (last frame of {runs run})"},
     {"values_differ",
@@ -186,7 +189,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "interval {low} to {high})], from {runs run} together, {frames frame}[; above that, {first} "
      "is "
      "late first]"},
-    {"capacity_interrupted", "INTERRUPTED: the highest rate may lie elsewhere"},
+    {"capacity_interrupted", "INTERRUPTED: the capacity may lie elsewhere"},
     {"interval_of_few_runs", "too few runs were made for this interval to be relied on"},
     {"interval_too_wide",
      "the interval is {width} wide, not {within}[; for an interval about that narrow, use "

@@ -148,6 +148,31 @@ TEST(attribution, sees_the_host_thread_busy_with_other_frames_before_the_end) {
   EXPECT_EQ(path_of(made), "launch net 0-2, device net 2-20, completion_delay 20-60");
 }
 
+TEST(attribution, follows_the_stage_whose_completion_made_room_in_the_window) {
+  // Both are ready at 0; only one may be issued at a time. The host sees the first complete at 12.
+  auto made = made_run(strategy::overlap)
+                  .device_stage("a", {}, "left")
+                  .device_stage("b", {}, "right")
+                  .frame(0, 30)
+                  .launch(0, 0, 2)
+                  .device(0, 2, 10)
+                  .launch(1, 12, 14)
+                  .device(1, 14, 28)
+                  .cause(0, cause::frame_begun)
+                  .cause(1, cause::frame_begun);
+  EXPECT_EQ(path_of(made),
+            "launch a 0-2, worker_wait b 2-12, launch b 12-14, device b 14-28, "
+            "completion_delay 28-30");
+  made.record.run.window = 1;
+  EXPECT_EQ(path_of(made),
+            "launch a 0-2, device a 2-10, completion_delay b 10-12, launch b 12-14, "
+            "device b 14-28, completion_delay 28-30");
+  made.record.run.window = 2;  // not full: a worker was late
+  EXPECT_EQ(path_of(made),
+            "launch a 0-2, worker_wait b 2-12, launch b 12-14, device b 14-28, "
+            "completion_delay 28-30");
+}
+
 TEST(attribution, has_a_residual_if_clocks_contradict_each_other) {
   auto made = there_and_back(strategy::async)
                   .frame(0, 100)

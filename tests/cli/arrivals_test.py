@@ -122,8 +122,8 @@ class traces(Case):
         self.expect(graphline("run", self.path, "--device", "host", "--strategy", "serial",
                               "--json", source), 0)
         words = ("capacity", self.path, "--under", "20ms", "--predict", source)
-        self.expect(graphline(*words), 2, f"{self.trace}: its 5 frames are too few: to say that "
-                    "p95 holds takes at least")
+        self.expect(graphline(*words), 2, f"{self.trace}: its 5 frames are too few: a verdict "
+                    "on p95 needs at least")
         self.trace.write_text("".join(f"{i // 3}\n" for i in range(300)))
         result = self.result_of(*words)
         self.assertEqual(result["settings"]["arrival"], "trace")

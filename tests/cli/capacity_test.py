@@ -119,7 +119,7 @@ share: cpu
         self.assertIn("--in-flight 2: an experiment states its settings",
                       refused(self.set_of(), "--in-flight", "2"))
         self.assertIn("--configuration fifo: the experiment has no such configuration; it has "
-                      "policy=fifo, policy=deadline",
+                      "'policy=fifo', 'policy=deadline'",
                       refused(self.set_of(more="vary: {policy: [fifo, deadline]}"),
                               "--configuration", "fifo"))
         alone = self.pipeline("experiment: one\npipeline: light.yaml\n"

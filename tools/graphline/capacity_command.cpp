@@ -64,8 +64,8 @@ nanoseconds read_bound(const std::string& text, const std::optional<nanoseconds>
 double read_within(const std::string& text) {
   const auto part = parse_percent(text);
   if (!part || *part < 0.001 || *part > 0.5) {
-    throw input_error(
-        fmt::format("--within {}: expected a part of the rate from 0.1% to 50%: 2%", text));
+    throw input_error(fmt::format(
+        "--within {}: expected a percentage of the rate from 0.1% to 50%, such as 2%", text));
   }
   return *part;
 }
@@ -90,7 +90,7 @@ std::int64_t read_frames(std::int64_t given, double percentile, const plan* p) {
   const auto what = frames < all
                         ? fmt::format("{}: its {} frames are too few", *p->run.arrival_file, frames)
                         : fmt::format("--frames {}", given);
-  throw input_error(fmt::format("{}: to say that {} holds takes at least {} frames a run", what,
+  throw input_error(fmt::format("{}: a verdict on {} needs at least {} frames per run", what,
                                 percentile_name(percentile), least));
 }
 
@@ -166,8 +166,8 @@ std::size_t configuration_of_all(const experiment_plan& planned, const std::stri
   }
   throw input_error(
       fmt::format("--configuration {}: the experiment has no such configuration; it "
-                  "has {}",
-                  name, fmt::join(known, ", ")));
+                  "has '{}'",
+                  name, fmt::join(known, "', '")));
 }
 
 exit_status measure_set(capacity_arguments& given) {

@@ -28,6 +28,7 @@ constexpr int long_stage_seconds = 5;
 
 stop_request raised_by_signal;
 std::atomic<bool> signalled{false};
+std::atomic<nanoseconds> first_signal{0};  // when it came
 std::atomic<bool> measured{false};
 
 // Shared by the signal handler and the thread of `run_watch`.
@@ -49,9 +50,11 @@ void end_by(int signal) {
 }
 
 void handle(int signal) {
+  constexpr nanoseconds one_key_press = 100'000'000;
   if (signalled.exchange(true)) {
-    // For a lost terminal, the kernel and the shell may each send a signal.
-    if (signal == SIGHUP) return;
+    // For a lost terminal, the kernel and the shell may each send a signal. `timeout` signals the
+    // process and its group.
+    if (signal == SIGHUP || now() - first_signal < one_key_press) return;
     if (!run_is_watched.exchange(false)) {
       print_line("\ngraphline: ended at once; only what was already written is kept\n");
       return end_by(signal);
@@ -60,6 +63,7 @@ void handle(int signal) {
     ::sem_post(&wake_watch);
     return;
   }
+  first_signal = now();
   raised_by_signal.raise();
   if (measured) {
     print_line("\ngraphline: reporting what was measured; Ctrl-C again ends without a report\n");

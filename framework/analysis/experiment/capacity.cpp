@@ -103,10 +103,10 @@ capacity_run_summary summarize(const capacity_run& run, const capacity_settings&
     rate_sample& sample = result.members.emplace_back();
     if (!is_judged(run, member)) continue;
     sample.bound = bound_of(how, member);
-    auto skipped = member.run.frames / 10;
+    auto to_skip = member.run.frames / 10;
     for (const auto& [due, time] : due_and_times(member)) {
       sample.due.push_back(due);
-      if (skipped-- <= 0) sample.times.push_back(time);
+      if (to_skip-- <= 0) sample.times.push_back(time);
     }
     const auto overdue = run.overdue + (run.cut_off ? 0 : unfinished_late(member, sample.bound));
     sample.times.insert(sample.times.end(), static_cast<std::size_t>(overdue), never);

@@ -175,6 +175,28 @@ class blocker_search {
     if (before && done_[*before].end > ready) {
       consider(before, time_category::worker_wait, order::by_stamps);
     }
+    if (record_.run.window > 0 && record_.stages[stage].on == side::device) consider_window(ready);
+  }
+
+  /// Considers the device stage whose completion made room in the full window for a launch that
+  /// was ready before. Knows the device stages of this frame only.
+  void consider_window(nanoseconds ready) {
+    std::optional<std::size_t> last;
+    std::vector<stamp_pair> issued;  // from the launch to the completion
+    for (std::size_t s = 0; s < record_.stages.size(); ++s) {
+      const auto work = done_.work_of(s);
+      const auto launch = done_.launch_of(s);
+      if (!work || !launch || *launch == later_) continue;
+      issued.push_back({done_[*launch].begin, done_[*work].end});
+      const nanoseconds end = done_[*work].end;
+      if (end <= ready || end > begin_ + tolerance(later_, *work)) continue;
+      if (!last || end > done_[*last].end) last = work;
+    }
+    const auto holds = [&](const stamp_pair& of) {
+      return of.begin < done_[*last].end && of.end >= done_[*last].end;
+    };
+    if (!last || std::ranges::count_if(issued, holds) < record_.run.window) return;
+    consider(last, time_category::completion_delay, order::by_stamps);
   }
 
   /// Considers a stage that the host waited for before the host began `later`.

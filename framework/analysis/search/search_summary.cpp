@@ -67,7 +67,18 @@ class search_judge {
       if (made_.confirmed[c].feasible && made_.confirmed[c].objective) order.push_back(c);
     }
     if (order.empty()) return;
-    std::size_t best = order.front();
+    const auto file =
+        std::ranges::find(made_.confirmed, std::size_t{0}, &confirmed_candidate::candidate) -
+        made_.confirmed.begin();
+    const auto against_file = [&](std::size_t c) {
+      return find_comparison(summary_, {{c, 0}, {static_cast<std::size_t>(file), 0}}, objective_);
+    };
+    // The race's choice, unless only others are conclusively better than the file's settings.
+    const auto better = std::ranges::find_if(order, [&](std::size_t c) {
+      const auto* const found = against_file(c);
+      return found != nullptr && found->verdict == verdict::faster;
+    });
+    std::size_t best = better == order.end() ? order.front() : *better;
     for (const std::size_t c : order) {
       if (against(c, best) == verdict::faster) best = c;
     }
@@ -76,13 +87,7 @@ class search_judge {
     made_.ties = order;
     made_.chosen = *std::ranges::find_if(
         order, [&](std::size_t c) { return against(c, best) == verdict::same; });
-    const auto file =
-        std::ranges::find(made_.confirmed, std::size_t{0}, &confirmed_candidate::candidate);
-    const auto* const gain = find_comparison(
-        summary_,
-        {{*made_.chosen, 0}, {static_cast<std::size_t>(file - made_.confirmed.begin()), 0}},
-        objective_);
-    if (gain != nullptr) made_.gain = *gain;
+    if (const auto* const gain = against_file(*made_.chosen)) made_.gain = *gain;
   }
 
   /// Returns the verdict for a configuration against another, by intervals that hold together.

@@ -18,6 +18,7 @@ class search_view {
  public:
   explicit search_view(const experiment_view& of)
       : search_(*of.record.search),
+        interrupted_(of.record.interrupted),
         summary_(summarize_search(of.record, of.summary)),
         best_(summary_.chosen ? summary_.confirmed[*summary_.chosen].candidate : summary_.nearest) {
     for (const auto& one : summary_.confirmed) {
@@ -141,9 +142,11 @@ class search_view {
 
   void add_findings(std::vector<finding>& to) const {
     if (!summary_.chosen) {
-      to.push_back(
-          finding{judged_ ? "search_infeasible" : "search_unconfirmed", finding_severity::warning}
-              .with("nearest", name_of(best_)));
+      to.push_back(finding{judged_        ? "search_infeasible"
+                           : interrupted_ ? "search_interrupted"
+                                          : "search_unconfirmed",
+                           finding_severity::warning}
+                       .with("nearest", name_of(best_)));
       return;
     }
     const bool better = summary_.gain && summary_.gain->verdict == verdict::faster;
@@ -167,6 +170,7 @@ class search_view {
   }
 
   const search_record& search_;
+  bool interrupted_;
   search_summary summary_;
   std::size_t best_;                                ///< the chosen or nearest candidate
   const confirmed_candidate* confirmed_ = nullptr;  ///< null if the confirmation has no figures
