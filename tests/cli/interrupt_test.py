@@ -104,12 +104,23 @@ class interrupted(Case):
         while lines[-1] and "Ctrl-C" not in lines[-1]:
             lines.append(process.stderr.readline())
         self.assertIn("reporting what was measured; Ctrl-C again ends without a report", lines[-1])
+        time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=10)
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertIn("ended at once; only what was already written is kept", err)
         self.assertFalse(other.exists())
         self.assertEqual(parts_in(self.folder), [])
+
+    def test_two_signals_at_once_count_as_one(self):
+        # As from `timeout`, which signals the process and its group.
+        saved = self.folder / "r.json"
+        process = self.start("run", self.pipeline(), "--frames", "100000", "--json", saved)
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        _, err = self.interrupt(process)
+        self.assertNotIn("ended at once", err)
+        self.assertGreater(json.loads(saved.read_text())["end_to_end"]["count"], 0)
 
     def hanging_policy(self, moment, *words):
         """A run whose policy does not return in frame 3."""

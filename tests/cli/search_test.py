@@ -133,7 +133,7 @@ class search(Case):
         out = " ".join(out.split())
         self.assertIn("INTERRUPTED", out + err)
         self.assertRegex(out, r"settings \S.* not confirmed")
-        self.assertIn("its figure may be lucky", out)
+        self.assertIn("with selection bias", out)
         result = json.loads(path.read_text())
         self.assertTrue(result["interrupted"])
         self.assertFalse(result["answer"]["chosen"])
