@@ -9,6 +9,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/campaign/predict/prediction.hpp"
+#include "framework/plan/policies/policies.hpp"
 #include "tests/campaign/drawn_pipelines.hpp"
 
 namespace graphline {
@@ -148,6 +149,21 @@ TEST(worst_case, warns_of_a_time_that_the_source_exceeded) {
   const run_record made = predict(kinds.planned(), {{"s.json", measured(run)}}, options);
   EXPECT_THAT(made.warnings, ::testing::Contains(HasSubstr(
                                  "stages take longer than --at-most states: '2' up to 3.00 ms")));
+}
+
+TEST(worst_case, needs_a_policy_that_does_not_hold_stages_back) {
+  const drawn_pipeline drawn = diamond();
+  const run_record source = measured(drawn.under(strategy::serial, graph_mode::stage, 1));
+  auto wanted = drawn.under(strategy::overlap, graph_mode::stage, 1);
+  policy_kind holding = *std::ranges::find(builtin_policies(), "fifo", &policy_kind::name);
+  wanted.planned.policy.kind = &holding;
+  EXPECT_GT(bound_of(wanted, source, {{"0", 1}}).bound, 0);
+  holding.holds = true;
+  EXPECT_THAT(
+      [&] {
+        bound_of(wanted, source, {{"0", 1}});
+      },
+      ThrowsMessage<input_error>(HasSubstr("policy fifo holds stages back")));
 }
 
 TEST(worst_case, needs_frames_that_do_not_overlap) {

@@ -118,6 +118,7 @@ share: cpu
                       refused(self.set_of("arrival: poisson, rate: 9, deadline: 9ms")))
         self.assertIn("--in-flight 2: an experiment states its settings",
                       refused(self.set_of(), "--in-flight", "2"))
+        self.assertIn("--predict predicts one pipeline", refused(self.set_of(), "--predict", "x"))
         self.assertIn("--configuration fifo: the experiment has no such configuration; it has "
                       "'policy=fifo', 'policy=deadline'",
                       refused(self.set_of(more="vary: {policy: [fifo, deadline]}"),
@@ -127,6 +128,11 @@ share: cpu
         self.assertIn("runs one pipeline at a time", refused(alone))
         self.assertIn("--configuration chooses from an experiment",
                       refused(self.pipeline(PAUSES), "--under", "1s", "--configuration", "a"))
+
+    def test_a_pipeline_may_come_through_a_pipe(self):
+        done = graphline("capacity", "/dev/stdin", "--device", "host", "--under", "1us",
+                         input=PAUSES)
+        self.expect(done, 0, "no rate keeps p95", stream="stdout")
 
     def test_ctrl_c_reports_and_saves_what_is_known(self):
         path = self.folder / "c.json"

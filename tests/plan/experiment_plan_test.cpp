@@ -190,6 +190,10 @@ TEST(pipelines_together, are_compared_with_each_alone_and_with_none_having_prior
   EXPECT_THAT(names_of(e.plan),
               ElementsAre("camera alone", "bulk alone", "together", "together without priorities"));
   EXPECT_THAT(pairs_of(e.plan), ElementsAre("2.0<0.0", "2.1<1.0", "2.0<3.0", "2.1<3.1"));
+  for (const std::size_t m : {0, 1}) {  // policies rank stages by their level
+    EXPECT_NE(e.plan.configurations[2].members[m].stages[0].level, 0);
+    EXPECT_EQ(e.plan.configurations[3].members[m].stages[0].level, 0);
+  }
   EXPECT_THAT(e.plan.configurations[1].what.members, ElementsAre("bulk"));
   EXPECT_THAT(e.plan.configurations[2].what.members, ElementsAre("camera", "bulk"));
   EXPECT_THAT(e.plan.configurations[2].what.assignments, IsEmpty());

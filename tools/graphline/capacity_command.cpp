@@ -178,8 +178,11 @@ exit_status measure_set(capacity_arguments& given) {
         "{}: an experiment states its settings itself, under 'run' and 'params'", option));
   };
   refuse(given.pipeline.override_given());
-  if (!given.predict.empty()) refuse("--predict");
   if (!given.arrivals.empty()) refuse("--arrival");
+  if (!given.predict.empty()) {
+    throw input_error(
+        "--predict predicts one pipeline at a time; omit it to measure the experiment");
+  }
   ready_search of{read_how(given), {}, {}};
   stage_registry stages = builtin_stages();
   experiment_plan planned = plan_experiment_file(

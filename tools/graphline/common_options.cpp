@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -176,6 +178,8 @@ void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>&
 }
 
 bool pipeline_options::names_experiment() const {
+  std::error_code ignored_error;
+  if (!std::filesystem::is_regular_file(path_, ignored_error)) return false;  // a pipe is read once
   try {
     diagnostics ignored;
     const node root = read_yaml(read_source(path_, named_by::user), ignored);

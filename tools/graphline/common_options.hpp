@@ -84,7 +84,8 @@ class pipeline_options {
   /// Adds --no-plugins, for commands that do not run the pipeline.
   void add_no_plugins_option(CLI::App& command);
 
-  /// Returns true if the file is an experiment. A file that cannot be read is none.
+  /// Returns true if the file is an experiment. Returns false for files that cannot
+  /// be read, and for pipes, which can be read only once.
   bool names_experiment() const;
 
   /// Returns an option that overrides a setting or a parameter of the file; empty if none does.

@@ -349,8 +349,7 @@ capacity_summary summarize(const capacity_record& record) {
   std::vector<capacity_run_summary> runs;
   for (const auto& run : record.runs) runs.push_back(summarize(run, record.how));
   if (record.closed_loop) add_closed_loop(result, record);
-  result.estimate = estimate_capacity(record.how, result.closed_loop, record.runs, runs,
-                                      !record.prediction && !record.set);
+  result.estimate = estimate_capacity(record, result.closed_loop, runs);
   result.predicted = record.prediction.has_value();
   result.set = record.set;
   result.warning = disturbance_finding(record.conditions, first_run(record));

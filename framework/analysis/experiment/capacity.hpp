@@ -22,8 +22,8 @@ struct own_time {
   double mean() const noexcept { return sum / static_cast<double>(passes); }
 };
 
-/// Frames of one pipeline in a run at one rate. Excludes the first tenth of the frames, because the
-/// queue starts empty and is shorter than in the steady state.
+/// End-to-end times of one pipeline in a run at a fixed rate. Excludes the first tenth of the
+/// frames, because the queue starts empty and is shorter than in the steady state.
 struct rate_sample {
   nanoseconds bound = 0;           ///< 0: the frames have no bound
   std::vector<nanoseconds> due;    ///< due times, with those of the first tenth; ascending
@@ -75,8 +75,8 @@ struct capacity_estimate {
 /// if their own time exceeds the median over all runs, which is taken for each size of batch, by
 /// more than five robust standard deviations (1.4826 times the median absolute deviation: Rousseeuw
 /// and Croux, 1993) and by more than half of `within`. If more than two fifths of the runs are
-/// slow, these are normal for the pipeline and count. Without `noise`, slow runs count: in virtual
-/// time, and of a set, whose frames wait for each other longer at higher rates.
+/// slow, these are normal for the pipeline and count. Slow runs always count in virtual time and in
+/// a set, whose frames wait longer for each other at higher rates.
 ///
 /// `poisson`: the number of late frames depends mainly on the arrival times, which are known. Each
 /// run is therefore compared with a `reference_queue` that has the same arrivals and the closed
@@ -96,10 +96,10 @@ struct capacity_estimate {
 /// all rates that meet the bound. The lower end is slightly below the capacity, because a queue can
 /// grow slowly within a run without making a frame late. The reduction is at most a quarter of
 /// `within`.
-capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<double> closed_loop,
-                                    std::span<const capacity_run> runs,
-                                    std::span<const capacity_run_summary> summaries,
-                                    bool noise = true);
+/// @param summaries Of the record's runs, in the same order.
+capacity_estimate estimate_capacity(const capacity_record& record,
+                                    std::optional<double> closed_loop,
+                                    std::span<const capacity_run_summary> summaries);
 
 /// Summary of the runs at one rate.
 struct probe_summary {

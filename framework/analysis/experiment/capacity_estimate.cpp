@@ -45,10 +45,11 @@ struct pooled_run {
 };
 
 /// Sets `disturbed` and `unsteady`, and returns the pooled runs that are not disturbed.
-std::vector<pooled_run> undisturbed(const capacity_settings& how,
-                                    std::span<const capacity_run> runs,
-                                    std::span<const capacity_run_summary> summaries, bool noise,
+std::vector<pooled_run> undisturbed(const capacity_record& record,
+                                    std::span<const capacity_run_summary> summaries,
                                     capacity_estimate& to) {
+  const auto& runs = record.runs;
+  const bool compares_times = !record.prediction && !record.set;
   constexpr std::size_t least_to_compare = 5;
   constexpr double scale = 1.4826;  // standard deviation / median absolute deviation
   std::vector<std::size_t> counted;
@@ -63,11 +64,12 @@ std::vector<pooled_run> undisturbed(const capacity_settings& how,
   }
   const auto own = relative_own_times(of_counted);
   double limit = std::numeric_limits<double>::infinity();
-  if (noise && own.size() >= least_to_compare) {
+  if (compares_times && own.size() >= least_to_compare) {
     const double center = median_of(own);
     std::vector<double> off;
     for (const double time : own) off.push_back(std::abs(time - center));
-    limit = center + std::max(5 * scale * median_of(std::move(off)), how.within / 2 * center);
+    limit =
+        center + std::max(5 * scale * median_of(std::move(off)), record.how.within / 2 * center);
     const auto above = std::count_if(own.begin(), own.end(), [&](double t) { return t > limit; });
     constexpr double most = 0.4;  // fraction of runs
     to.unsteady = static_cast<double>(above) > most * static_cast<double>(own.size());
@@ -290,11 +292,12 @@ void estimate_constant_rate(const capacity_settings& how, std::span<const pooled
 
 }  // namespace
 
-capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<double> closed_loop,
-                                    std::span<const capacity_run> runs,
-                                    std::span<const capacity_run_summary> summaries, bool noise) {
+capacity_estimate estimate_capacity(const capacity_record& record,
+                                    std::optional<double> closed_loop,
+                                    std::span<const capacity_run_summary> summaries) {
+  const auto& how = record.how;
   capacity_estimate result;
-  const auto left = undisturbed(how, runs, summaries, noise, result);
+  const auto left = undisturbed(record, summaries, result);
   result.runs = left.size();
   for (const auto& [run, summary] : left) {
     for (const rate_sample& member : summary->members) result.frames += member.times.size();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "framework/analysis/experiment/counted_trials.hpp"
@@ -133,9 +132,12 @@ void complete(chain_figures& of, std::optional<nanoseconds> bound, double tail, 
   of.times = distribution::of(times);
   if (!of.times) return;
   if (grows) of.times = std::move(*of.times).unsettled(latency_grows_with_length);
-  std::array<double, std::size(shown_percentiles)> percentiles;
-  std::ranges::transform(shown_percentiles, percentiles.begin(), &word<double>::second);
-  of.intervals = percentile_intervals(times, *of.times, percentiles);
+  for (const auto& [name, p] : shown_percentiles) {
+    const auto value = of.times->percentile(p);
+    if (!value) continue;
+    const auto found = check_bound(of.by_trial, p, *value);
+    of.intervals.push_back({p, found.low, found.high});
+  }
   if (bound) of.bound = check_bound(of.by_trial, tail, *bound);
 }
 

@@ -68,10 +68,10 @@ class capacity_search {
   /// high rates first if frames may wait too long for others of their batch at low rates.
   bool find_any() {
     const double half = ceiling_ / 2;
-    const bool waits = !record_.set && summarize(record_).batch_wait.has_value();
+    const bool waits = summarize(record_).batch_wait.has_value();
     for (double rate = waits ? 0.9 * ceiling_ : half; rate > lowest_part * ceiling_;
          rate /= rate > half ? near : 4) {
-      const auto known = record_.set ? capacity_summary{} : summarize(record_);
+      const auto known = summarize(record_);
       if (known.alone.verdict == bound_verdict::fails) return false;
       if (known.waiting.verdict == bound_verdict::fails) return false;
       const auto held = holds(rate);
@@ -127,8 +127,7 @@ class capacity_search {
       if (rate <= 0) rate = about[(record_.runs.size() - before) % about.size()];
       if (rate > most_rate || rate < lowest_part * ceiling_) return;
       if (!run_at(rate, frames, true)) return;
-      estimate = estimate_capacity(how(), closed_rate_, record_.runs, summaries_,
-                                   !record_.prediction && !record_.set);
+      estimate = estimate_capacity(record_, closed_rate_, summaries_);
       repeated = record_.runs.size() - before - estimate.runs;
       low_ = estimate.low;
       high_ = estimate.high;

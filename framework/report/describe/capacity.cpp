@@ -105,16 +105,13 @@ facts alone_facts(const bound_check& alone) {
           in_data};
 }
 
-std::string text_of(nanoseconds time) {
-  return to_text({static_cast<double>(time), unit::duration});
-}
-
 /// Returns what runs: the pipeline, or each pipeline of the set at the rates of its file.
 std::vector<std::string> heading_of(const capacity_record& record, const settings& load) {
   const run_record& first = first_run(record);
   const auto& how = record.how;
   const auto percentile = percentile_name(how.percentile);
-  const auto bound = how.bound > 0 ? text_of(how.bound) : "its deadline";
+  const auto bound =
+      how.bound > 0 ? format_duration(static_cast<double>(how.bound)) : "its deadline";
   const auto frames = counted(how.frames, "frame");
   if (!record.set) {
     settings way = first.run;
@@ -132,9 +129,9 @@ std::vector<std::string> heading_of(const capacity_record& record, const setting
   const auto& members = record.runs.front().members;
   for (std::size_t m = 0; m < members.size(); ++m) {
     const settings& run = members[m].run;
-    lines.push_back(fmt::format("{}: {}{}", record.set->members[m],
-                                way_of(run, members[m].cpu_cores),
-                                run.deadline ? ", deadline " + text_of(*run.deadline) : ""));
+    lines.push_back(fmt::format(
+        "{}: {}{}", record.set->members[m], way_of(run, members[m].cpu_cores),
+        run.deadline ? ", deadline " + format_duration(static_cast<double>(*run.deadline)) : ""));
   }
   lines.push_back(
       fmt::format("highest factor on all rates with {} of each pipeline within {}; {} "
