@@ -10,6 +10,7 @@
 #include "framework/base/error.hpp"
 #include "stages/nn/onnx/onnx_constants.hpp"
 #include "stages/nn/onnx/onnx_importer.hpp"
+#include "stages/nn/weights/network_weights.hpp"
 
 namespace graphline::nn::onnx {
 namespace {
@@ -73,6 +74,22 @@ const onnx_tensor* stored_by(const onnx_node& node) {
   return tensor != nullptr && tensor->known() ? tensor : nullptr;
 }
 
+/// Returns true if a node gives all elements of its first input, perhaps in another order or shape.
+bool keeps_elements(const onnx_node& node) {
+  return reshapings().contains(node.op_type) || node.op_type == "Transpose";
+}
+
+/// Number of constants with which a new constant is compared. Bounds the time of an import.
+constexpr std::size_t most_compared = 16;
+
+bool are_equal(const onnx_tensor& a, const onnx_tensor& b) {
+  const auto bytes = [](const onnx_tensor& of) {
+    return std::visit([](const auto& values) { return std::as_bytes(std::span(values)); },
+                      of.values);
+  };
+  return a.element == b.element && a.extents == b.extents && have_equal_bytes(bytes(a), bytes(b));
+}
+
 const onnx_operator& find_operator(const onnx_call& call) {
   const onnx_node& node = call.node();
   if (!node.domain.empty()) {
@@ -116,9 +133,25 @@ std::size_t onnx_importer::value(std::size_t input) {
   return *known.value;
 }
 
+std::size_t onnx_importer::add_weight(std::size_t input, std::span<const float> data,
+                                      const shape& extents) {
+  std::vector<std::size_t>& known = derived_[source_of(&call_->type(input))].weights;
+  const auto equal = std::ranges::find_if(known, [&](std::size_t value) {
+    const named_tensor& other = constants_[constant_of_.at(value)];
+    return other.type.shape == extents && have_equal_bytes(other.data, std::as_bytes(data));
+  });
+  if (equal != known.end()) return *equal;
+  const auto same_as = known.empty() ? std::nullopt : std::optional(known.front());
+  const std::size_t added = add_named(call_->node().inputs.at(input), data, extents,
+                                      call_->extents(input).elements(), same_as);
+  if (known.size() < most_compared) known.push_back(added);
+  return added;
+}
+
 /// Makes the constant's name unique and valid as a file name.
 std::size_t onnx_importer::add_named(const std::string& name, std::span<const float> data,
-                                     const shape& extents, std::int64_t written) {
+                                     const shape& extents, std::int64_t written,
+                                     std::optional<std::size_t> same_as) {
   call_->require(!data.empty(), "reads a constant without elements, which is not supported");
   std::string base = name;
   for (char& c : base) {
@@ -134,7 +167,10 @@ std::size_t onnx_importer::add_named(const std::string& name, std::span<const fl
   const auto bytes = std::as_bytes(data);
   constants_.push_back({unique, type, {bytes.begin(), bytes.end()}});
   const bool all = written == extents.elements();
-  return network_.add_constant(unique, type, all ? std::nullopt : std::optional(written));
+  const std::size_t added =
+      network_.add_constant(unique, type, all ? std::nullopt : std::optional(written), same_as);
+  constant_of_[added] = constants_.size() - 1;
+  return added;
 }
 
 std::vector<std::size_t> onnx_importer::add_all(layer_operation operation,
@@ -267,17 +303,48 @@ void onnx_importer::read_node(const onnx_node& node) {
       return tensor == nullptr || tensor->known() || extents_only;
     });
     if (!constant || !can_evaluate(node)) return add_node(call);
-    if (const onnx_tensor* stored = stored_by(node)) {
-      known_[node.outputs.front()] = {stored, {}};
-      return;
-    }
-    std::vector<onnx_tensor> outputs = evaluate_onnx(node, inputs, budget_);
-    for (std::size_t i = 0; i < std::min(node.outputs.size(), outputs.size()); ++i) {
-      known_[node.outputs[i]] = {&keep(std::move(outputs[i])), {}};
-    }
+    evaluate(node, inputs);
   } catch (const input_error& problem) {
     out_.error(where_, problem.what());
   }
+}
+
+void onnx_importer::evaluate(const onnx_node& node, std::span<const onnx_tensor* const> inputs) {
+  if (const onnx_tensor* stored = stored_by(node)) {
+    known_[node.outputs.front()] = {stored, {}};
+    return;
+  }
+  const onnx_tensor* first = inputs.empty() ? nullptr : inputs.front();
+  if (node.op_type == "Identity" && first != nullptr && node.outputs.size() == 1) {
+    known_[node.outputs.front()] = known_.at(node.inputs.front());
+    return;
+  }
+  std::vector<onnx_tensor> outputs = evaluate_onnx(node, inputs, budget_);
+  for (std::size_t i = 0; i < std::min(node.outputs.size(), outputs.size()); ++i) {
+    const onnx_tensor& kept = keep_once(std::move(outputs[i]), first);
+    if (keeps_elements(node) && &kept != source_of(first)) sources_[&kept] = source_of(first);
+    known_[node.outputs[i]] = {&kept, {}};
+  }
+}
+
+/// Keeps a tensor that was evaluated from `from`, or returns an equal one that was, too.
+const onnx_tensor& onnx_importer::keep_once(onnx_tensor tensor, const onnx_tensor* from) {
+  if (from == nullptr) return keep(std::move(tensor));
+  const onnx_tensor* source = source_of(from);
+  if (are_equal(*source, tensor)) return *source;
+  std::vector<const onnx_tensor*>& known = derived_[source].evaluated;
+  const auto equal = std::ranges::find_if(
+      known, [&](const onnx_tensor* other) { return are_equal(*other, tensor); });
+  if (equal != known.end()) return **equal;
+  const onnx_tensor& kept = keep(std::move(tensor));
+  if (known.size() < most_compared) known.push_back(&kept);
+  return kept;
+}
+
+/// Returns the tensor of the model that has the elements of a constant, perhaps in another order.
+const onnx_tensor* onnx_importer::source_of(const onnx_tensor* tensor) const {
+  const auto found = sources_.find(tensor);
+  return found == sources_.end() ? tensor : found->second;
 }
 
 void onnx_importer::add_node(const onnx_call& call) {
