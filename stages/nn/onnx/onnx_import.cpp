@@ -1,13 +1,14 @@
 #include "stages/nn/onnx/onnx_import.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <set>
 #include <utility>
 
-#include "framework/base/error.hpp"
+#include "framework/base/utf8.hpp"
 #include "stages/nn/onnx/onnx_constants.hpp"
 #include "stages/nn/onnx/onnx_importer.hpp"
 #include "stages/nn/weights/network_weights.hpp"
@@ -90,18 +91,47 @@ bool are_equal(const onnx_tensor& a, const onnx_tensor& b) {
   return a.element == b.element && a.extents == b.extents && have_equal_bytes(bytes(a), bytes(b));
 }
 
+/// Returns a way to do without nodes of a domain; empty if none is known.
+const char* remedy_for(std::string_view domain) {
+  if (domain.starts_with("com.microsoft")) {
+    return "; ONNX Runtime's optimizer makes such nodes: take the model as it was exported, "
+           "without it";
+  }
+  if (domain.starts_with("ai.onnx.ml")) {
+    return "; compute trees, encoders and the like in a stage of a plug-in, or convert them to "
+           "tensor operators, for example with hummingbird-ml";
+  }
+  return "";
+}
+
 const onnx_operator& find_operator(const onnx_call& call) {
   const onnx_node& node = call.node();
   if (!node.domain.empty()) {
-    const bool optimized = node.domain.starts_with("com.microsoft");
-    call.refuse(fmt::format("is of '{}', which is not supported{}", node.domain,
-                            optimized ? "; ONNX Runtime's optimizer makes such nodes: take the "
-                                        "model as it was exported, without it"
-                                      : ""));
+    call.refuse(
+        fmt::format("is of '{}', which is not supported{}", node.domain, remedy_for(node.domain)));
   }
   const auto found = imported().find(node.op_type);
-  if (found == imported().end()) call.refuse("is not supported");
-  return found->second;
+  if (found != imported().end()) return found->second;
+  const bool repeats = node.op_type == "Loop" || node.op_type == "Scan";
+  call.refuse(repeats ? "is not supported; export the model with a fixed number of steps, which "
+                        "exporters unroll, or export the body and let frames be the steps"
+                      : "is not supported");
+}
+
+/// Puts the verb with which a reason begins into the plural: "has a step of 0" -> "have a step of
+/// 0".
+std::string in_plural(const std::string& why) {
+  static const std::map<std::string_view, const char*> irregular = {{"is", "are"},
+                                                                    {"has", "have"},
+                                                                    {"does", "do"},
+                                                                    {"goes", "go"},
+                                                                    {"multiplies", "multiply"},
+                                                                    {"copies", "copy"}};
+  const std::size_t end = std::min(why.find_first_of(" ,;"), why.size());
+  const std::string_view verb = std::string_view(why).substr(0, end);
+  const auto known = irregular.find(verb);
+  if (known != irregular.end()) return known->second + why.substr(end);
+  return std::string(verb.substr(0, end - (verb.ends_with('s') ? 1 : 0))) + why.substr(end);
 }
 
 void drop_unread(network_definition& network) {
@@ -304,8 +334,40 @@ void onnx_importer::read_node(const onnx_node& node) {
     });
     if (!constant || !can_evaluate(node)) return add_node(call);
     evaluate(node, inputs);
-  } catch (const input_error& problem) {
-    out_.error(where_, problem.what());
+  } catch (const refused_node& problem) {
+    refused(node, problem.why());
+  }
+}
+
+void onnx_importer::refused(const onnx_node& node, const std::string& why) {
+  auto known = std::ranges::find(refused_, why, &decltype(refused_)::value_type::first);
+  if (known == refused_.end()) known = refused_.insert(known, {why, {}});
+  known->second.push_back(&node);
+}
+
+/// Reports each reason once: "62 nodes (MaxUnpool) are not supported: 'a', 'b', 'c' and 59 more".
+void onnx_importer::report_refused() {
+  constexpr std::size_t most_named = 3;
+  for (const auto& [why, nodes] : refused_) {
+    if (nodes.size() == 1) {
+      out_.error(where_, refused_node(*nodes.front(), why).what());
+      continue;
+    }
+    std::vector<std::string> operators;
+    std::vector<std::string> names;
+    for (const onnx_node* node : nodes) {
+      if (std::ranges::find(operators, node->op_type) == operators.end()) {
+        operators.push_back(node->op_type);
+      }
+      if (names.size() < most_named) names.push_back(quote(node->name));
+    }
+    const std::size_t more = nodes.size() - names.size();
+    std::string list = fmt::to_string(fmt::join(names, ", "));
+    if (more > 0) list += fmt::format(" and {} more", more);
+    std::string text = in_plural(why);
+    text.insert(std::min(text.find(';'), text.size()), ": " + list);
+    out_.error(where_, fmt::format("{} nodes ({}) {}", nodes.size(),
+                                   printable(fmt::to_string(fmt::join(operators, ", "))), text));
   }
 }
 
@@ -405,6 +467,7 @@ void onnx_importer::give(const std::vector<std::size_t>& values) {
 }
 
 onnx_network onnx_importer::finish(const std::vector<std::string>& outputs) {
+  report_refused();
   std::vector<std::size_t> values;
   for (const std::string& name : outputs) {
     const auto found = known_.find(name);

@@ -80,6 +80,8 @@ class onnx_importer {
   /// is set, they are the parameters that this constant has, too.
   std::size_t add_named(const std::string& name, std::span<const float> data, const shape& extents,
                         std::int64_t written, std::optional<std::size_t> same_as = {});
+  void refused(const onnx_node& node, const std::string& why);
+  void report_refused();
   void evaluate(const onnx_node& node, std::span<const onnx_tensor* const> inputs);
   const onnx_tensor& keep_once(onnx_tensor tensor, const onnx_tensor* from);
   const onnx_tensor* source_of(const onnx_tensor* tensor) const;
@@ -103,6 +105,8 @@ class onnx_importer {
   std::map<const onnx_tensor*, const onnx_tensor*> sources_;  ///< of transposes and reshapes
   std::map<const onnx_tensor*, derived_constants> derived_;   ///< by source
   std::set<std::string_view> read_;  ///< names of read values and of outputs
+  /// Refused nodes by reason, in order of the first.
+  std::vector<std::pair<std::string, std::vector<const onnx_node*>>> refused_;
   const onnx_call* call_ = nullptr;  ///< the current node
   std::size_t layers_of_node_ = 0;
   definition_builder network_;

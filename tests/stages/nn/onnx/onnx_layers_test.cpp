@@ -115,9 +115,44 @@ TEST(onnx_nodes, are_refused_by_their_operator_after_a_refused_one_too) {
   const auto third = model.node("GridSample", "third", {second, second});
   diagnostics out;
   import_onnx(model.model({{}}, third), {{"x", {{2, 3}, dtype::float32}}}, {third}, {}, out);
-  EXPECT_EQ(out.all().size(), 2U);
-  EXPECT_THAT(out.render(), HasSubstr("node 'first' (Hardmax) is not supported"));
-  EXPECT_THAT(out.render(), HasSubstr("node 'third' (GridSample) is not supported"));
+  EXPECT_EQ(out.render(),
+            "error: 2 nodes (Hardmax, GridSample) are not supported: 'first', 'third'");
+}
+
+TEST(onnx_nodes, are_refused_once_for_each_reason) {
+  const auto refused = [](std::size_t count, const char* domain, const char* op_type) {
+    written::message graph;
+    std::string value = "x";
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string name = "n" + std::to_string(i);
+      graph.add(1, written::node(op_type, {value}, {name}, name).text(7, domain));
+      value = name;
+    }
+    graph.add(1, written::node("Upsample", {value, value}, {"last"}, "last"));
+    graph.add(11, written::value("x", {})).add(12, written::value("last", {}));
+    diagnostics out;
+    import_onnx(parse_model(written::model(graph, 13).bytes()), {{"x", {{2, 3}, dtype::float32}}},
+                {"last"}, {}, out);
+    return out.render();
+  };
+  EXPECT_EQ(refused(1, "", "Hardmax"), "error: node 'n0' (Hardmax) is not supported");
+  EXPECT_EQ(refused(62, "", "Hardmax"),
+            "error: 62 nodes (Hardmax) are not supported: 'n0', 'n1', 'n2' and 59 more");
+  EXPECT_THAT(refused(4, "ai.onnx.ml", "Scaler"),
+              HasSubstr("4 nodes (Scaler) are of 'ai.onnx.ml', which is not supported: 'n0', 'n1', "
+                        "'n2' and 1 more; compute trees, encoders and the like in a stage"));
+  EXPECT_THAT(refused(1, "", "Loop"), HasSubstr("which exporters unroll"));
+}
+
+TEST(onnx_nodes, are_named_where_the_same_is_wrong_with_several) {
+  model_text model;
+  auto value = model.node("Softmax", "a", {"x"}, {integer("axis", 7)});
+  diagnostics out;
+  const auto both = model.node("Softmax", "b", {"x"}, {integer("axis", 7)});
+  const auto sum = model.node("Add", {value, both});
+  import_onnx(model.model({{}}, sum), {{"x", {{2, 3}, dtype::float32}}}, {sum}, {}, out);
+  EXPECT_EQ(out.render(),
+            "error: 2 nodes (Softmax) have an axis 7 of a tensor of 2 dimensions: 'a', 'b'");
 }
 
 TEST(onnx_nodes, whose_input_has_four_dimensions_are_one_with_what_follows_a_product) {
