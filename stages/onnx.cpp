@@ -204,7 +204,7 @@ stage_kind onnx_kind(const network_factory& make_cuda) {
   kind.outputs = {{"outputs", "Those of the model, float32.", true}};
   kind.parameters = {{.name = "model",
                       .type = parameter_type::path,
-                      .help = "ONNX file, of operator set 7 to 21.",
+                      .help = "ONNX file, of operator set 7 to 23.",
                       .required = true}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
   kind.parameters.push_back(denormals_parameter());

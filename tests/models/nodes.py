@@ -53,7 +53,7 @@ class Source:
     def wholes(self, count, low, high):
         return [self.whole(low, high) for _ in range(count)]
 
-    def opset(self, first=7, last=21):
+    def opset(self, first=7, last=23):
         return self.whole(first, last)
 
     def shape(self, least=0, most=5, extent=5):

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <stdexcept>
 #include <utility>
 
@@ -39,6 +40,9 @@ struct affine_run {
   channel_affine affine;
 };
 
+/// Coefficients of the powers 0 to 3 of a node.
+using polynomial = std::array<double, 4>;
+
 class expression_maker {
  public:
   expression_maker(const network_definition& network, const weight_table& weights, std::size_t axis,
@@ -63,6 +67,7 @@ class expression_maker {
   std::size_t add(function does, std::vector<std::size_t> from, double alpha = 0, double beta = 0);
   std::size_t add_pointwise(const pointwise_layer& layer, const std::vector<std::size_t>& from);
   std::optional<std::size_t> whole_function(std::size_t x, std::size_t factor);
+  std::optional<polynomial> polynomial_of(std::size_t index, std::size_t x) const;
 
   const expression_node& node(std::size_t index) const { return nodes_[index]; }
   std::optional<double> number_of(std::size_t index) const;
@@ -120,10 +125,47 @@ std::optional<double> expression_maker::number_of(std::size_t index) const {
   return source->numbers[0];
 }
 
+/// Returns a node as a polynomial in node `x` of degree 3 or less; empty if it is none.
+std::optional<polynomial> expression_maker::polynomial_of(std::size_t index, std::size_t x) const {
+  if (index < x) return {};
+  std::vector<std::optional<polynomial>> known(index + 1);
+  known[x] = {0, 1, 0, 0};
+  for (std::size_t i = x + 1; i <= index; ++i) {
+    const expression_node& of = node(i);
+    const bool linear = of.is(function::linear);
+    const bool sums = of.is(function::add);
+    if (!linear && !sums && !of.is(function::mul)) continue;
+    const auto& a = known[of.from[0]];
+    const auto& b = known[of.from[linear ? 0 : 1]];
+    if (!a || !b) continue;
+    polynomial result{linear ? of.beta : 0.0};
+    bool fits = true;
+    for (std::size_t m = 0; m < a->size(); ++m) {
+      if (linear) result[m] += of.alpha * (*a)[m];
+      if (sums) result[m] += (*a)[m] + (*b)[m];
+      for (std::size_t n = 0; !linear && !sums && n < b->size(); ++n) {
+        const double product = (*a)[m] * (*b)[n];
+        if (m + n < result.size()) result[m + n] += product;
+        fits = fits && (m + n < result.size() || product == 0);
+      }
+    }
+    if (fits) known[i] = result;
+  }
+  return known[index];
+}
+
 /// If `factor` is a function of x and x * factor is a known function, adds that function.
 std::optional<std::size_t> expression_maker::whole_function(std::size_t x, std::size_t factor) {
   const expression_node& of = node(factor);
   if (of.source || of.from.size() != 1) return {};
+  const bool one_more = of.is(function::linear) && of.alpha == 1 && of.beta == 1;
+  if (one_more && node(x).is(function::linear) && node(x).beta == 0) {
+    // Exporters of gelu write (x / 2) (1 + ...), too.
+    const double scale = node(x).alpha;
+    if (const auto whole = whole_function(node(x).from[0], factor)) {
+      return add(function::linear, {*whole}, scale, 0);
+    }
+  }
   if (of.does == function::sigmoid) {
     // Exporters of swish write x sigmoid(beta x), also with a beta of 1.
     const expression_node& scaled = node(of.from[0]);
@@ -133,8 +175,16 @@ std::optional<std::size_t> expression_maker::whole_function(std::size_t x, std::
   const bool hard = of.does == function::hard_sigmoid && of.from[0] == x && of.beta == 0.5 &&
                     static_cast<float>(of.alpha) == 1.0F / 6;
   if (hard) return add(function::hard_swish, {x});
-  if (of.is(function::linear) && of.alpha == 1 && of.beta == 1 &&
-      node(of.from[0]).is(function::erf)) {
+  if (one_more && node(of.from[0]).is(function::tanh)) {
+    // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+    const auto inner = polynomial_of(node(of.from[0]).from[0], x);
+    const auto near = [](double a, double b) { return std::abs(a - b) < 1e-6; };
+    const double scale = std::sqrt(2 / std::numbers::pi);
+    const bool gelu = inner && (*inner)[0] == 0 && near((*inner)[1], scale) && (*inner)[2] == 0 &&
+                      near((*inner)[3], 0.044715 * scale);
+    if (gelu) return add(function::linear, {add(function::gelu_tanh, {x})}, 2, 0);
+  }
+  if (one_more && node(of.from[0]).is(function::erf)) {
     // x (1 + erf(x / sqrt(2)))
     const expression_node& scaled = node(node(of.from[0]).from[0]);
     const bool gelu = scaled.is(function::linear) && scaled.from[0] == x && scaled.beta == 0 &&
@@ -160,7 +210,13 @@ std::size_t expression_maker::add_pointwise(const pointwise_layer& layer,
     if (does == function::add && second) return linear(from[0], 1, *second);
     if (does == function::add && first) return linear(from[1], 1, *first);
     if (does == function::sub && second) return linear(from[0], 1, -*second);
-    if (does == function::sub && first) return linear(from[1], -1, *first);
+    if (does == function::sub && first) {
+      const expression_node& hard = node(from[1]);
+      if (*first == 1 && hard.is(function::hard_sigmoid)) {  // 1 minus it is one, too
+        return add(function::hard_sigmoid, {hard.from[0]}, -hard.alpha, 1 - hard.beta);
+      }
+      return linear(from[1], -1, *first);
+    }
     if (does == function::mul && second) return linear(from[0], *second, 0);
     if (does == function::mul && first) return linear(from[1], *first, 0);
     if (does == function::div && second && *second != 0) return linear(from[0], 1 / *second, 0);

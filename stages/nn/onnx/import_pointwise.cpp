@@ -55,14 +55,28 @@ std::size_t import_clip(onnx_importer& to, const onnx_call& node) {
   return to.add_pointwise(function::clip, {to.value(0)}, std::min(low, high), high);
 }
 
+/// Multiplies x to a power from 1 to 8.
+std::size_t add_power(onnx_importer& to, std::size_t x, int exponent) {
+  if (exponent == 1) return x;
+  const std::size_t half = add_power(to, x, exponent / 2);
+  const std::size_t even = to.add_pointwise(function::mul, {half, half});
+  return exponent % 2 == 0 ? even : to.add_pointwise(function::mul, {even, x});
+}
+
 std::size_t import_pow(onnx_importer& to, const onnx_call& node) {
   if (node.is_constant(1)) {
     const std::vector<float> exponent = node.floats(1);
     const bool keeps_shape = node.extents(1).rank() <= node.extents(0).rank();
     if (exponent.size() == 1 && keeps_shape) {
       const std::size_t x = to.value(0);
-      if (exponent[0] == 2) return to.add_pointwise(function::mul, {x, x});
+      for (int whole = 1; whole <= 8; ++whole) {
+        if (exponent[0] == static_cast<float>(whole)) return add_power(to, x, whole);
+      }
+      if (exponent[0] == -1) return to.add_pointwise(function::reciprocal, {x});
       if (exponent[0] == 0.5F) return to.add_pointwise(function::sqrt, {x});
+      if (exponent[0] == -0.5F) {
+        return to.add_pointwise(function::reciprocal, {to.add_pointwise(function::sqrt, {x})});
+      }
     }
   }
   return to.add_pointwise(function::pow, {to.value(0), to.value(1)});

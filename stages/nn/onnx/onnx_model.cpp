@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t largest_model = std::uint64_t{1} << 31;
 
 constexpr std::int64_t first_opset = 7;
-constexpr std::int64_t last_opset = 21;
+constexpr std::int64_t last_opset = 23;
 
 /// Limits far above the rank of any tensor and the nesting of any model's graphs.
 constexpr std::size_t most_dimensions = 64;

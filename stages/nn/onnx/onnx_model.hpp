@@ -79,7 +79,7 @@ struct onnx_model {
 
 /// Reads a model in memory and time linear in the file's size.
 /// @throws input_error naming the file, the part, the fault and the remedy if the file is
-/// truncated, damaged or not an ONNX file; the operator set is outside 7 to 21; a tensor's data
+/// truncated, damaged or not an ONNX file; the operator set is outside 7 to 23; a tensor's data
 /// does not fit its extents or is outside the model's folder; or a value is defined twice or read
 /// before its definition
 onnx_model read_onnx(const std::string& path);

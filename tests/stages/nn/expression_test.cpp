@@ -12,6 +12,7 @@ using namespace nn;
 
 namespace {
 
+using testing::Contains;
 using testing::DoubleEq;
 using testing::ElementsAre;
 
@@ -94,6 +95,51 @@ TEST(group_expression, recognizes_a_written_out_gelu) {
       EXPECT_THAT(steps, ElementsAre("gelu"));
     }
   }
+}
+
+TEST(group_expression, recognizes_the_tanh_form_of_gelu_in_any_order) {
+  const float scale = 0.797884561F;  // sqrt(2 / pi)
+  for (const std::string form : {"gpt", "factored", "halved last", "with another factor"}) {
+    SCOPED_TRACE(form);
+    element_wise_network network;
+    const std::size_t x = network.x;
+    const auto number = [&](float value) { return network.constant({value}); };
+    const auto times = [&](std::size_t a, std::size_t b) {
+      return network.add(function::mul, {a, b});
+    };
+    const float factor = form == "with another factor" ? 0.0447F : 0.044715F;
+    std::size_t inner = 0;
+    if (form == "factored") {  // x c (1 + 0.044715 x x)
+      const std::size_t square = times(times(number(factor), x), x);
+      inner = times(times(x, number(scale)), network.add(function::add, {number(1), square}));
+    } else {
+      const std::size_t cube = times(x, times(x, x));
+      inner = times(number(scale), network.add(function::add, {x, times(number(factor), cube)}));
+    }
+    const std::size_t sum =
+        network.add(function::add, {number(1), network.add(function::tanh, {inner})});
+    if (form == "halved last") {
+      times(times(sum, x), number(0.5F));
+    } else {
+      times(times(number(0.5F), x), sum);
+    }
+    const auto steps = steps_of(network.expression());
+    if (form == "with another factor") {
+      EXPECT_THAT(steps, Contains("tanh"));
+    } else {
+      EXPECT_THAT(steps, ElementsAre("gelu_tanh"));
+    }
+  }
+}
+
+TEST(group_expression, joins_one_minus_a_hard_sigmoid) {
+  element_wise_network network;
+  const std::size_t gate = network.add(function::hard_sigmoid, {network.x}, 0.2F, 0.4F);
+  network.add(function::sub, {network.constant({1}), gate});
+  const group_expression joined = network.expression();
+  ASSERT_THAT(steps_of(joined), ElementsAre("hard_sigmoid"));
+  EXPECT_FLOAT_EQ(joined.steps[0].layer.alpha, -0.2F);
+  EXPECT_FLOAT_EQ(joined.steps[0].layer.beta, 0.6F);
 }
 
 TEST(group_expression, recognizes_silu_in_x_times_its_sigmoid) {
