@@ -455,17 +455,18 @@ TEST(search, reaches_98_percent_of_an_exhaustive_search_with_a_quarter_of_its_fr
     const auto objective = seed % 2 == 0 ? search_metric::throughput : search_metric::p50;
     std::int64_t frames = 0;
     std::uint64_t trials = 0;
-    const auto measure = [&](std::size_t candidate) {
-      frames += 40;
+    const auto measure = [&](std::size_t candidate, std::int64_t count) {
+      frames += count;
       const made_machine noise{{}, 0, 0, 0, seed};
       return slower(drawn.records[candidate], std::exp(0.01 * noise.normal(++trials)));
     };
     struct drawn_trials final : trial_runner {
-      std::function<run_record(std::size_t)> measure;
+      std::function<run_record(std::size_t, std::int64_t)> measure;
       std::vector<std::size_t> candidates;
-      std::vector<run_record> run(std::size_t c, const trial_request&,
+      std::int64_t frames = 0;  // unless requested
+      std::vector<run_record> run(std::size_t c, const trial_request& request,
                                   const stop_request*) override {
-        return {measure(candidates[c])};
+        return {measure(candidates[c], request.frames.value_or(frames))};
       }
     };
     const auto space = space_of(drawn.records.size());
@@ -482,11 +483,11 @@ TEST(search, reaches_98_percent_of_an_exhaustive_search_with_a_quarter_of_its_fr
       drawn_trials fresh;
       fresh.measure = measure;
       fresh.candidates = request.candidates;
+      fresh.frames = request.frames;
       return run_confirmation(space, request, fresh, nullptr);
     };
     search_options options;
     options.goal.objective = objective;
-    options.frames = 40;
     options.clock = [] { return nanoseconds{0}; };
     const auto record = find_best_settings(space, by, options);
     const auto found = choice(summary_of(record));
@@ -500,7 +501,7 @@ TEST(search, reaches_98_percent_of_an_exhaustive_search_with_a_quarter_of_its_fr
     }
     const double best = *std::ranges::min_element(scores);
     reached += scores[*found] <= best + std::log(1 / 0.98);
-    const auto exhaustive = static_cast<std::int64_t>(drawn.records.size()) * 10 * 40;
+    const auto exhaustive = static_cast<std::int64_t>(drawn.records.size()) * 10 * 45;
     EXPECT_LE(4 * frames, exhaustive) << "seed " << seed << " tau " << *record.search->tau;
   }
   EXPECT_GE(reached, 9) << "of 10 pipelines";

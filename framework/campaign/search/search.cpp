@@ -22,8 +22,7 @@ constexpr double screened_until = 0.4;
 constexpr double raced_until = 0.65;
 constexpr std::size_t probes = 10;  // candidates that test the predictions
 constexpr std::size_t least_raced = 8;
-constexpr std::size_t most_raced = 12;
-constexpr std::size_t most_rounds = 6;
+constexpr std::size_t most_blocks = 4;  // of a round of the race
 constexpr std::size_t most_confirmed = 4;
 constexpr std::int64_t confirming_trials = 10;
 constexpr std::int64_t least_trial_frames = 5;  // of a trial
@@ -245,26 +244,39 @@ class settings_search {
 
   // ---- Racing -----------------------------------------------------------------------------------
 
+  /// Runs rounds of equal time. Each starts with a third of the previous round's candidates, so that
+  /// fewer candidates are compared in more blocks.
   void race() {
-    keep(std::clamp(alive_.size() / 3, least_raced, most_raced));
     std::mt19937_64 random(mix_seed(options_.seed, seed_from("race")));
-    for (std::size_t round = 1; round <= most_rounds && alive_.size() > 1; ++round) {
-      const double left = raced_until * limit() - elapsed();
-      if (left <= 0) return;
-      const auto frames =
-          frames_for(left, static_cast<double>(most_rounds + 1 - round), alive_, most_frames_);
-      index_list block = alive_;
-      shuffle(block, random);
-      for (const std::size_t i : block) measure(i, frames, round);
-      drop_out();
-      keep(round < 2 ? most_raced : round < 4 ? 6 : most_confirmed);
-      options_.on_progress("racing", round, most_rounds);
+    std::size_t blocks = 0;
+    keep_third(least_raced);
+    std::size_t rounds = 1;
+    for (std::size_t left = alive_.size(); left > most_confirmed; left = (left + 2) / 3) ++rounds;
+    for (std::size_t round = 1; round <= rounds && alive_.size() > 1; ++round) {
+      const double begun = elapsed();
+      const double time = (raced_until * limit() - begun) / static_cast<double>(rounds + 1 - round);
+      if (time <= 0) return;
+      const auto frames = frames_for(time, 2, alive_, trial_frames_);
+      double block_time = 0;
+      for (std::size_t block = 0; block < most_blocks && alive_.size() > 1; ++block) {
+        const double before = elapsed();
+        if (before + block_time > begun + time) break;
+        index_list order = alive_;
+        shuffle(order, random);
+        ++blocks;
+        for (const std::size_t i : order) measure(i, frames, blocks);
+        block_time = elapsed() - before;
+        drop_out();
+      }
+      keep_third(most_confirmed);
+      options_.on_progress("racing", round, rounds);
     }
   }
 
-  void keep(std::size_t most) {
+  /// Keeps the best third, but not fewer than `least`.
+  void keep_third(std::size_t least) {
     alive_ = order_by_score(std::move(alive_));
-    if (alive_.size() > most) alive_.resize(most);
+    alive_.resize(std::min(alive_.size(), std::max(least, (alive_.size() + 2) / 3)));
   }
 
   /// Drops candidates that violate a limit, but not all, then those that are worse than the best.
