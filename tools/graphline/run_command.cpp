@@ -125,7 +125,7 @@ std::vector<std::string> take_expected_times(const std::vector<std::string>& fil
 exit_status run_pipeline(run_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
-  given.results.gates.refuse([&](const gate& of) { return why_never_judged(of, p.run); });
+  given.results.gates.refuse([&](const gate& of) { return why_never_judged(of, p); });
   const auto device = given.pipeline.open_device(p);
   run_options options;
   const auto warnings = take_expected_times(given.sources, p, device->properties(), options);
