@@ -53,6 +53,7 @@ std::string too_few_frames(const gate& of, std::size_t needed, std::int64_t fram
 }
 
 constexpr const char* device_memory = "device_memory";
+constexpr const char* output_error = "error";
 constexpr const char* inconclusive_verdict = "inconclusive";
 
 gate_result judge_late(const gate& of, const run_summary& summary) {
@@ -98,6 +99,20 @@ gate_result judge_frames(const gate& of, const run_record& record, const run_sum
   const auto& why = frames->why_unsettled();
   if (result.outcome == gate_outcome::failed || why.empty()) return result;
   return not_judged(of, why);
+}
+
+gate_result judge_outputs(const gate& of, const run_record& record) {
+  const auto worst = std::ranges::max_element(record.outputs, {}, &output_record::relative_error);
+  if (worst == record.outputs.end() || !worst->relative_error) {
+    return not_judged(of, "no output was compared with a reference");
+  }
+  const double error = *worst->relative_error;
+  return {of,
+          error > of.limit ? gate_outcome::failed : gate_outcome::passed,
+          {},
+          fmt::format("{} of output {}",
+                      error < most_error ? fmt::format("{:.2g}", error) : "not finite",
+                      quote(worst->tensor, 200))};
 }
 
 constexpr const char* still = "the process stood still";
@@ -238,7 +253,7 @@ gate parse_gate(std::string_view text, gated what) {
   for (const auto& [name, p] : shown_percentiles) of_times.emplace_back(name);
   of_times.insert(of_times.end(), {"mean", "max"});
   auto of_runs = of_times;
-  of_runs.insert(of_runs.end(), {"late", device_memory});
+  of_runs.insert(of_runs.end(), {"late", device_memory, output_error});
   const std::vector<std::string> of_comparisons{"slower", "late", inconclusive_verdict};
   const auto& known = of_run ? of_runs : of_comparisons;
   const auto& others = of_run ? of_comparisons : of_runs;
@@ -289,6 +304,8 @@ gate parse_gate(std::string_view text, gated what) {
   };
   if (metric == device_memory) {
     result.limit = positive(parse_bytes(limit), "an amount above zero with its unit", "2GiB");
+  } else if (metric == output_error) {
+    result.limit = positive(parse_number(limit), "a number above zero", "1e-3");
   } else if (of_run && metric != "late") {
     result.limit = positive(parse_duration(limit),
                             "a time above zero with its unit, ns, us, ms or s,", "20ms");
@@ -355,6 +372,7 @@ gate_result judge(const gate& of, const run_record& record, const run_summary& s
   if (of.metric == device_memory) {
     return judged(of, {static_cast<double>(record.memory.device_bytes), unit::bytes});
   }
+  if (of.metric == output_error) return judge_outputs(of, record);
   const bool disturbed = stood_still(record) && !record.frames.empty();
   return disturbed ? judge_undisturbed(of, record) : judge_frames(of, record, summary);
 }

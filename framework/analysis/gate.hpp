@@ -24,7 +24,7 @@ enum class gated { run, comparison };
 struct gate {
   std::string text;  ///< "p99>20ms"
   std::string metric;
-  double limit = 0;        ///< nanoseconds or bytes; a fraction for "late" and "slower"
+  double limit = 0;        ///< nanoseconds, bytes or a number; a fraction for "late" and "slower"
   std::string stage = {};  ///< whose times the metric is of; empty for frames
   std::optional<double> percentile = {};  ///< between 0 and 1, if the metric is a percentile
 };
@@ -34,7 +34,8 @@ std::string_view trimmed(std::string_view text);
 
 /// Parses "METRIC > LIMIT".
 /// - For a run: a percentile that reports show, "mean" or "max" with a time, also of a stage:
-///   "detect.p99>8ms"; "late" with a percentage; "device_memory" with an amount.
+///   "detect.p99>8ms"; "late" with a percentage; "device_memory" with an amount; "error", the
+///   largest relative error of an output, with a number.
 /// - For comparisons: "slower" with a percentage, "late" with percentage points: "late>2points", or
 ///   "inconclusive" alone.
 /// @throws input_error that names the option --fail-if.

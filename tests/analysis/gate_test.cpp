@@ -40,7 +40,7 @@ TEST(parse_gate, accepts_every_metric_of_a_run) {
 TEST(parse_gate, names_the_option_and_what_it_expects) {
   EXPECT_EQ(refusal("p98>20ms"),
             "--fail-if 'p98>20ms': unknown metric 'p98' (known: p50, p90, p95, p99, p99.9, p99.99, "
-            "mean, max, late, device_memory)");
+            "mean, max, late, device_memory, error)");
   EXPECT_EQ(refusal("p99"),  // what remains of an unquoted p99>20ms in a shell
             "--fail-if 'p99': expected METRIC > LIMIT, in quotes for the shell: 'p99>20ms'");
   EXPECT_THAT(refusal("slower<5%", gated::comparison), HasSubstr("'slower>5%'"));
@@ -150,6 +150,21 @@ TEST(gate_of_a_run, limits_device_memory) {
   EXPECT_EQ(of_run("device_memory>2GiB", record).outcome, gate_outcome::passed);
   EXPECT_EQ(of_run("device_memory>2047MiB", record).outcome, gate_outcome::failed);
   EXPECT_THAT(refusal("device_memory>2GB"), HasSubstr("device_memory>2GiB"));
+}
+
+TEST(gate_of_a_run, limits_the_error_of_outputs) {
+  auto record = counting(1);
+  record.outputs = {{.tensor = "a"}, {.tensor = "b"}};
+  EXPECT_EQ(of_run("error>1e-3", record).outcome, gate_outcome::not_judged);
+  record.outputs[0].relative_error = 1e-4;
+  record.outputs[1].relative_error = 2e-3;
+  EXPECT_EQ(of_run("error>2e-3", record).outcome, gate_outcome::passed);
+  const auto above = of_run("error>1e-3", record);
+  EXPECT_EQ(above.outcome, gate_outcome::failed);
+  EXPECT_EQ(above.why, "0.002 of output 'b'");
+  record.outputs[0].relative_error = most_error;
+  EXPECT_EQ(of_run("error>1e300", record).why, "not finite of output 'a'");
+  EXPECT_THAT(refusal("error>1%"), HasSubstr("expected a number above zero after '>'"));
 }
 
 TEST(gate_of_a_run, counts_dropped_frames_as_late) {

@@ -154,8 +154,9 @@ exit_status predict_pipeline(predict_arguments& given) {
   given.pipeline.default_device(sources.front().run.device.backend);
   plan p = given.pipeline.plan_to(plan_use::check, set_timing).planned;
   given.results.gates.refuse([&](const gate& of) {
-    return of.metric == "device_memory" ? "predictions do not include device memory"
-                                        : why_never_judged(of, p);
+    return of.metric == "device_memory" || of.metric == "error"
+               ? fmt::format("predictions do not include {}", of.metric)
+               : why_never_judged(of, p);
   });
   auto read = given.pipeline.files_of(p, given.sources);
   if (!given.on.empty()) read.push_back(given.on);
