@@ -60,6 +60,10 @@ class Case:
         self.operator = operator
         self.number = number
         self.drawn = DRAWN[operator](Source(operator, number))
+        if Source(operator + " of constants", number).chance(0.1):
+            for each in self.drawn.inputs:
+                if each is not None:
+                    each.computed = False
         self.reads = {}  # array by the model's input
         self.refused = self.failed = None
         self.given = self.expected = None

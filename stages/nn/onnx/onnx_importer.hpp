@@ -79,6 +79,7 @@ class onnx_importer {
   void read_node(const onnx_node& node);
   void add_input(const std::string& name, const tensor_type& type);
   void add_node(const onnx_call& call);
+  std::vector<onnx_tensor> fold(const onnx_call& call);
   void take_branch(const onnx_call& call);
   void find_read(const onnx_graph& graph);
   void give(const std::vector<std::size_t>& values);

@@ -74,6 +74,24 @@ TEST(onnx_nodes, are_refused_by_their_operator_after_a_refused_one_too) {
   EXPECT_THAT(out.render(), HasSubstr("node 'third' (GridSample) is not supported"));
 }
 
+TEST(onnx_nodes, of_constants_are_evaluated_within_limits) {
+  const auto refusal = [](model_text& model, const std::string& constant) {
+    const auto sum = model.node("Add", {"x", constant});
+    diagnostics out;
+    import_onnx(model.model({{}}, sum), {{"x", {{1}, dtype::float32}}}, {sum}, {}, out);
+    return out.render();
+  };
+  model_text large;
+  const auto long_row = large.node("Expand", {large.constant({1}, {1}), large.constant({40'000})});
+  const auto column = large.node("Unsqueeze", {long_row}, {integers("axes", {1})});
+  const auto row = large.node("Unsqueeze", {long_row}, {integers("axes", {0})});
+  EXPECT_THAT(refusal(large, large.node("MatMul", "n", {column, row})),
+              HasSubstr("node 'n' (MatMul) asks for too many elements"));
+  model_text whole;
+  EXPECT_THAT(refusal(whole, whole.node("Softmax", "n", {whole.constant({1, 2})})),
+              HasSubstr("node 'n' (Softmax) computes with integers, which is not supported"));
+}
+
 TEST(onnx_nodes, whose_input_has_four_dimensions_are_one_with_what_follows_a_product) {
   model_text model;
   const auto product = model.node("MatMul", "n", {"x", model.constant({4, 6}, drawn(24, 1))});
