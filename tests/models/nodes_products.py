@@ -1,6 +1,7 @@
 """Random nodes of products of matrices and tensors, and of recurrent networks."""
 
 from nodes import Input, Node, draws
+from published import np
 
 
 @draws("MatMul")
@@ -75,8 +76,9 @@ def recurrent(source, operator):
     kept = [each if source.chance(0.5) else None for each in optional]
     while kept and kept[-1] is None:
         kept.pop()
-    # Of NaN and infinite numbers ONNX Runtime gives finite ones.
+    # Of NaN and infinite numbers ONNX Runtime gives finite ones, and its tanh of tiny ones is 0.
     x = source.floats([steps, batch, features], 10.0, False)
+    x = np.where(np.abs(x) < 1e-20, np.float32(0), x)
     return Node(opset, [source.input(x, 0.97),
                         source.input(drawn(directions, gates * hidden, features), 0.03),
                         source.input(drawn(directions, gates * hidden, hidden), 0.03), *kept],

@@ -292,7 +292,7 @@ def at_elements(source, operator):
             np.arange(shape[axis]).reshape([-1 if i == axis % len(shape) else 1
                                             for i in range(len(shape))]), shape), axis=axis)
         places = order[tuple(slice(extent) for extent in chosen)]
-    given = Input(np.asarray(places, source.pick("int64", "int32")), source.chance(0.5))
+    given = Input(np.ascontiguousarray(places, source.pick("int64", "int32")), source.chance(0.5))
     x = anything(source, shape, 0.7)
     opset = source.opset(9, 10) if operator == "Scatter" else source.opset(11)
     if opset < 11:

@@ -99,7 +99,7 @@ class Case:
         attributes = {name: onnx.numpy_helper.from_array(value) if isinstance(value, np.ndarray)
                       else value for name, value in self.drawn.attributes.items()}
         nodes.append(onnx.helper.make_node(self.operator, names, list(given), **attributes))
-        if not self.reads or self.operator in ("Shape", "Size"):
+        if not self.reads or self.operator in ("EyeLike", "Shape", "Size"):
             self.reads["zero"] = np.zeros(1, "float32")
         for i, name in enumerate(given):
             if self.drawn.gives != "float32":

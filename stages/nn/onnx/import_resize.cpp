@@ -193,6 +193,7 @@ std::size_t import_resize(onnx_importer& to, const onnx_call& node) {
     // From the last dimension, as ONNX Runtime does.
     for (std::size_t axis = all.size(); axis-- > 0;) {
       if (all[axis].scale == 1) continue;
+      node.charge(shape{4 * all[axis].to});
       x = to.add(
           cubic_along(axis, all[axis].from, sources[axis], node.number("cubic_coeff_a", -0.75F),
                       node.integer("exclude_outside", 0) != 0),

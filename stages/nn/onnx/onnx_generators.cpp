@@ -222,9 +222,11 @@ std::vector<onnx_tensor> top_k(const onnx_call& call) {
 
 onnx_tensor one_hot(const onnx_call& call) {
   const onnx_tensor indices = cast_onnx(call, call.input(0), onnx_type::int64);
-  const auto depth = static_cast<std::int64_t>(call.number(1));
+  const float written = call.number(1);
   const onnx_tensor& off_and_on = call.input(2);
-  call.require(off_and_on.extents == shape{2} && depth >= 0, "takes a depth and two values");
+  call.require(off_and_on.extents == shape{2} && written >= 0, "takes a depth and two values");
+  call.require(written < static_cast<float>(call.budget()), "asks for too many elements");
+  const auto depth = static_cast<std::int64_t>(written);
   auto extents = indices.extents.extents();
   const std::size_t axis = call.axis(call.integer("axis", -1), extents.size() + 1);
   extents.insert(extents.begin() + static_cast<std::ptrdiff_t>(axis), depth);
