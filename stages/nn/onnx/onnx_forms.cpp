@@ -288,7 +288,8 @@ indexed_elements indexed_of(const onnx_call& call) {
   for (std::size_t i = 0; elements && i < from.rank(); ++i) {
     call.require(i == axis || at[i] <= from[i], "has more indices than what they are of");
   }
-  if (from.elements() == 0 || extents.elements() == 0) return {{{0}, {{0}, {0}}}, {}, {}};
+  if (extents.elements() == 0) return {{{0}, {{0}, {0}}}, {}, {}};
+  call.require(from.elements() > 0, "has an index beyond its axis");
   const integer_list strides = packed_strides(from);
   if (elements) {
     integer_list others = strides;

@@ -331,10 +331,12 @@ std::vector<onnx_tensor> onnx_importer::fold(const onnx_call& call) {
   const network_definition network = alone.network_.finish(std::move(values));
   for (const network_layer& layer : network.layers) {
     constexpr std::int64_t flops_per_element = 32;  // of the budget
+    call.require(layer.cost.flops / flops_per_element < call.budget(),
+                 "computes too much with constants; export the model with constants folded");
     call.charge(shape{layer.cost.flops / flops_per_element});
     for (const std::size_t value : layer.outputs) call.charge(network.shape_of(value));
   }
-  std::vector<onnx_tensor> outputs(node.outputs.size());
+  std::vector<onnx_tensor> outputs(node.outputs.size());  // unread ones stay unknown
   try {
     auto computed = evaluate_on_host(network, {network, std::move(alone.constants_)});
     for (std::size_t i = 0; i < read.size(); ++i) {

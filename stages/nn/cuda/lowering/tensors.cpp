@@ -43,6 +43,27 @@ void check_extent(const cuda_lowering& b, const network_layer& layer, std::int64
   }
 }
 
+/// Gathers elements along an axis by the indices in a buffer.
+void add_gather(cuda_lowering& b, const layer_group& group, std::size_t along, std::size_t table,
+                dtype numbers, std::int64_t count) {
+  const network_layer& head = b.layer(group.head);
+  const cuda_value x = b.plain_input_of(head);
+  const tensor_layout layout = tensor_layout::row_major;
+  const dtype element = b.result_element(group.head, layout, kept_type(x.form.element));
+  const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
+  const axis_extents axis = extents_along(b.input_shape(head).extents(), along);
+  b.add_kernel(gather_form{.from = x.form.element,
+                           .to = y.form.element,
+                           .numbers = numbers,
+                           .outer = axis.outer,
+                           .extent = axis.extent,
+                           .inner = axis.inner,
+                           .count = count},
+               {x.buffer, table, y.buffer}, head);
+  b.note("a kernel of its own");
+  b.set_output(group.head, y);
+}
+
 /// Adds a kernel that gathers or scatters by the indices in a layer's second input. `to` is the
 /// kernel's output.
 void add_indexed(cuda_lowering& b, const network_layer& head, const cuda_value& from,
@@ -59,25 +80,6 @@ cuda_value moved_output(cuda_lowering& b, const layer_group& group, const cuda_v
   const tensor_layout layout = tensor_layout::row_major;
   const dtype element = b.result_element(group.head, layout, kept_type(x.form.element));
   return b.make_value(b.output_shape(b.layer(group.head)).elements(), {layout, element});
-}
-
-/// Gathers elements along an axis by the indices in a buffer.
-void add_gather(cuda_lowering& b, const layer_group& group, std::size_t along, std::size_t table,
-                dtype numbers, std::int64_t count) {
-  const network_layer& head = b.layer(group.head);
-  const cuda_value x = b.plain_input_of(head);
-  const cuda_value y = moved_output(b, group, x);
-  const axis_extents axis = extents_along(b.input_shape(head).extents(), along);
-  b.add_kernel(gather_form{.from = x.form.element,
-                           .to = y.form.element,
-                           .numbers = numbers,
-                           .outer = axis.outer,
-                           .extent = axis.extent,
-                           .inner = axis.inner,
-                           .count = count},
-               {x.buffer, table, y.buffer}, head);
-  b.note("a kernel of its own");
-  b.set_output(group.head, y);
 }
 
 }  // namespace
