@@ -16,6 +16,7 @@
 #include "framework/stage/plugin_loader.hpp"   // loads stage kinds from shared libraries
 #include "framework/stage/stage.hpp"           // the interface of a stage
 #include "framework/stage/stage_registry.hpp"  // all stage kinds of a program
+#include "framework/stage/value_check.hpp"     // finds values that a stage cannot compute with
 #include "stages/builtin.hpp"                  // stage kinds included in Graphline
 
 #include "framework/device/builtin/builtin_devices.hpp"  // devices included in Graphline

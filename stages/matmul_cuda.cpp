@@ -15,11 +15,13 @@ std::unique_ptr<device_stage> make_cuda_matmul(device& d, const nn::matmul_form&
                                                const stage_config& config) {
   const std::string owner = fmt::format("stage '{}'", config.name);
   if (fused_of(config.arguments)) {
-    return std::make_unique<program_stage<nn::cuda_program>>(nn::lower_gemv_for_cuda(form, owner));
+    return std::make_unique<program_stage<nn::cuda_program>>(d,
+                                                             nn::lower_gemv_for_cuda(form, owner));
   }
   const precision p = precision_of(config.arguments);
   const auto library = nn::open_cuda_libraries(d, tune_of(config.arguments), owner);
   return std::make_unique<program_stage<nn::cuda_program>>(
+      d,
       nn::lower_product_for_cuda(form, {.library = *library,
                                         .precision = p,
                                         .name = "matmul",

@@ -21,7 +21,7 @@ std::unique_ptr<device_stage> make_host_matmul(device& d, const nn::matmul_form&
                                            precision_of(config.arguments));
     });
   }
-  return std::make_unique<program_stage<nn::host_program>>(std::move(program));
+  return std::make_unique<program_stage<nn::host_program>>(d, std::move(program));
 }
 
 }  // namespace graphline

@@ -51,7 +51,7 @@ std::unique_ptr<device_stage> make_cuda_network(device& d, const nn::network_def
       loaded = {program, staging.at(0), config.constants};
     }
   }
-  return std::make_unique<program_stage<nn::cuda_program>>(std::move(program), std::move(loaded),
+  return std::make_unique<program_stage<nn::cuda_program>>(d, std::move(program), std::move(loaded),
                                                            p);
 }
 

@@ -31,7 +31,8 @@ std::unique_ptr<device_stage> make_host_network(device& d, const nn::network_def
     load(block.at(0));
     loaded = {program, std::move(block)};
   }
-  return std::make_unique<program_stage<nn::host_program>>(std::move(program), std::move(loaded));
+  return std::make_unique<program_stage<nn::host_program>>(d, std::move(program),
+                                                           std::move(loaded));
 }
 
 }  // namespace graphline

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "framework/base/precision.hpp"
 #include "framework/stage/shared_constants.hpp"
 #include "framework/stage/stage.hpp"
+#include "framework/stage/value_check.hpp"
 #include "stages/nn/program/program.hpp"
 
 namespace graphline {
@@ -42,11 +45,15 @@ struct program_weights {
 
 /// The steps of a program, bound to the memory of one slot.
 template <class Program>
-class program_work final : public device_work {
+class program_work final : public device_work, public value_check {
  public:
-  program_work(std::vector<typename Program::bound_step> steps,
-               const std::vector<nn::program_part>& parts)
-      : steps_(std::move(steps)), parts_(parts) {}
+  /// `checks` is pinned memory with the numbers of the program's checks.
+  program_work(const Program& program, nn::program_memory where, memory checks)
+      : program_(program), checks_(std::move(checks)) {
+    std::fill_n(numbers().begin(), program.checks.size(), 0.0F);
+    where.checks = numbers().data();
+    steps_ = program.bind(where);
+  }
 
   void enqueue(stream& s) override {
     for (const auto& step : steps_) Program::enqueue(s, step);
@@ -54,24 +61,34 @@ class program_work final : public device_work {
 
   void enqueue_in_parts(stream& s, part_marker& marker) override {
     std::size_t step = 0;
-    for (const nn::program_part& part : parts_) {
+    for (const nn::program_part& part : program_.parts) {
       for (; step < part.end_steps; ++step) Program::enqueue(s, steps_[step]);
       marker.part_enqueued(s);
     }
   }
 
+  std::string take_problem() override { return program_.take_problem(numbers()); }
+
  private:
+  std::span<float> numbers() const {
+    return {static_cast<float*>(checks_.data()), program_.checks.size()};
+  }
+
+  const Program& program_;
+  memory checks_;
   std::vector<typename Program::bound_step> steps_;
-  const std::vector<nn::program_part>& parts_;
 };
 
 /// A device stage that runs a program.
 template <class Program>
 class program_stage final : public device_stage {
  public:
-  explicit program_stage(Program program, program_weights weights = {},
+  explicit program_stage(device& d, Program program, program_weights weights = {},
                          precision arithmetic = precision::float32)
-      : program_(std::move(program)), weights_(std::move(weights)), arithmetic_(arithmetic) {}
+      : device_(d),
+        program_(std::move(program)),
+        weights_(std::move(weights)),
+        arithmetic_(arithmetic) {}
 
   std::size_t scratch_bytes() const override { return program_.scratch_bytes; }
 
@@ -84,15 +101,19 @@ class program_stage final : public device_stage {
   }
 
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    return std::make_unique<program_work<Program>>(
-        program_.bind({.inputs = tensors.inputs,
-                       .outputs = tensors.outputs,
-                       .weights = weights_.addresses,
-                       .scratch = static_cast<std::byte*>(tensors.scratch)}),
-        program_.parts);
+    const nn::program_memory where{.inputs = tensors.inputs,
+                                   .outputs = tensors.outputs,
+                                   .weights = weights_.addresses,
+                                   .scratch = static_cast<std::byte*>(tensors.scratch)};
+    memory checks;
+    if (!program_.checks.empty()) {
+      checks = device_.allocate_pinned(program_.checks.size() * sizeof(float));
+    }
+    return std::make_unique<program_work<Program>>(program_, where, std::move(checks));
   }
 
  private:
+  device& device_;
   Program program_;
   program_weights weights_;
   precision arithmetic_;

@@ -3,6 +3,8 @@
 usage: onnx_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
 
+import json
+import re
 import struct
 import sys
 import unittest
@@ -165,6 +167,40 @@ class Onnx(Case):
                 self.refused("node 'first' (Div) computes with integers, which is not supported")
         self.pipeline.write_text(self.pipeline.read_text().replace("dtype: uint8, ", ""))
         self.refused("input 'x' of model", "is uint8 but reads float32 [3]")
+
+    def test_an_index_beyond_a_table_ends_the_run(self):
+        """The index is that of the greatest of eight random numbers, and the table has six rows."""
+        index = number(1, 7) + text(2, text(1, number(1, 1)))  # int64 [1]
+        graph = (text(1, node("Gather", ["table", "index"], ["row"], "look_up"))
+                 + text(5, tensor("table", [6, 2], list(range(12))))
+                 + text(11, text(1, "index") + text(2, text(1, index)))
+                 + text(12, value("row", [1, 2])))
+        (self.folder / "model.onnx").write_bytes(
+            number(1, 8) + text(8, number(2, 17)) + text(7, graph))
+        self.pipeline.write_text(
+            "pipeline: words\nstages:\n"
+            "  - {name: draw, kind: cpu.random_normal, shape: [8]}\n"
+            "  - {name: pick, kind: cpu.top_k, reads: draw, k: 1, writes: {indices: index}}\n"
+            "  - {name: model, kind: onnx, model: model.onnx, reads: index}\n")
+        given = {}
+        for way in ["serial", "async --in-flight 2", "overlap --in-flight 3",
+                    "async --in-flight 3 --graphs frame"]:
+            with self.subTest(way):
+                run = ["run", self.pipeline, "--device", "host", "--warmup", "0", "--json",
+                       self.folder / "run.json", "--strategy", *way.split()]
+                done = graphline(*run, "--frames", "60")
+                self.assertEqual(done.returncode, 1, done.stdout)
+                said = re.search(r"stage 'model' \(onnx\), frame (\d+): 'look_up' reads row (\d) "
+                                 r"of a table of 6 rows", done.stderr)
+                self.assertIsNotNone(said, done.stderr)
+                frame, row = map(int, said.groups())
+                self.assertIn(row, [6, 7])
+                given[way] = frame, row
+                frames = json.loads((self.folder / "run.json").read_text())["record"]["frames"]
+                self.assertEqual(len(frames["begin"]), frame)
+                self.assertEqual(graphline(*run, "--frames", frame).returncode, 0)
+        self.assertEqual(len(set(given.values())), 1, given)
+        self.assertGreater(next(iter(given.values()))[0], 0)
 
     def test_what_is_no_model_is_refused(self):
         (self.folder / "model.onnx").write_bytes(model()[:40])

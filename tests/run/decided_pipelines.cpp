@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "framework/stage/stage.hpp"
+#include "framework/stage/value_check.hpp"
 #include "tests/run/test_kinds.hpp"
 
 namespace graphline::testing_decisions {
@@ -90,7 +91,7 @@ std::vector<stage_part> parts_for(std::int64_t rows) {
   return {{"0.mix", ""}, {"1.settle", ""}};
 }
 
-class decided_work final : public device_work, public host_operation {
+class decided_work final : public device_work, public host_operation, public value_check {
  public:
   decided_work(settings_of_stage of, launcher launch, stage_tensors tensors)
       : of_(std::move(of)), launch_(std::move(launch)), tensors_(std::move(tensors)) {
@@ -115,9 +116,17 @@ class decided_work final : public device_work, public host_operation {
     const tensor_view& output = tensors_.outputs[0];
     if (!of_.table) return write_number(tensors_.inputs, output, of_.salt, of_.modulus);
     write_table(tensors_.inputs, output, of_.salt);
+    for (const tensor_view& input : tensors_.inputs) {
+      const auto* const begin = input.as<std::int64_t>();
+      if (std::find(begin, begin + rows() * columns, poison) != begin + rows() * columns) {
+        problem_ = "reads rows that nobody wrote";  // right for rows that the frame lacks
+      }
+    }
     std::fill_n(output.as<std::int64_t>() + rows() * columns, (most_rows - rows()) * columns,
                 poison);
   }
+
+  std::string take_problem() override { return std::exchange(problem_, {}); }
 
  private:
   struct nothing final : host_operation {
@@ -133,6 +142,7 @@ class decided_work final : public device_work, public host_operation {
   std::vector<const void*> operands_;
   std::size_t parts_ = parts_for(rows()).size();
   nothing settle_;
+  std::string problem_;
 };
 
 class decided_stage final : public device_stage {

@@ -168,6 +168,7 @@ class in_order_executor : public executor {
     at_stage_.reset();
     wait_for_end(s);
     const nanoseconds end = host_.now();
+    runner_->check_values(s, frame);
     runner_->into().pass_ended(frame.first, frame.count, end);
     record_end(frame, end);
     at_stage_.reset();

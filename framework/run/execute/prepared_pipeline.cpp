@@ -330,6 +330,7 @@ void prepared_pipeline::bind_variants(slot& s, std::size_t index, std::size_t in
       of.bucket = b;
       of.work = with_stage_context(stage, "binding its tensors",
                                    [&] { return device_stages_[index][b]->bind(tensors); });
+      of.check = dynamic_cast<value_check*>(of.work.get());
     }
   }
 }
@@ -459,9 +460,18 @@ void prepared_pipeline::prepare(timing_method method) {
       }
     }
   }
-  if (!plan_.schedule.properties.one_launch) return;
-  if (!traits_of(method).by_events) return;
-  for (auto& s : slots_) s.frame->instrument(method);
+  if (plan_.schedule.properties.one_launch && traits_of(method).by_events) {
+    for (auto& s : slots_) s.frame->instrument(method);
+  }
+  // Preparation ran the stages on undefined values.
+  for (auto& s : slots_) {
+    for (auto& bound : s.stages) {
+      bound.problem.clear();
+      for (const bound_variant& of : bound.variants) {
+        if (of.check != nullptr) of.check->take_problem();
+      }
+    }
+  }
 }
 
 void prepared_pipeline::capture_in_parts(bound_stage& stage, bound_variant& of) {

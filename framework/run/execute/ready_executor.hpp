@@ -103,6 +103,7 @@ class ready_executor final : public executor {
     }
     for (held_stage& held : held_) held.sum = 0;
     progress_.reset();
+    failed_pass_ = INT64_MAX;
     for (auto& slot : live_) slot.busy = false;
 
     turn first(turn::of::driver);
@@ -490,11 +491,14 @@ class ready_executor final : public executor {
     runner_->into().pass_ended(frame.first, frame.count, host_.now());
     if (causes_) runner_->into().ended_by(frame.index, by);
     try {
+      runner_->check_values(pipeline_.slots()[slot], frame);
       runner_->read_stamps(pipeline_.slots()[slot], frame);
     } catch (...) {
+      failed_pass_ = frame.index;
       state_.fail(pipeline_.planned(), std::nullopt, frame.number);
       return;
     }
+    if (frame.index > failed_pass_) return;  // the record holds the passes before it
     runner_->into().pass_complete(frame.count);
     if (phase_->on_schedule()) {
       free_slot(live);
@@ -540,8 +544,9 @@ class ready_executor final : public executor {
   // State of the current phase.
   const phase* phase_ = nullptr;
   const stage_runner* runner_ = nullptr;
-  const pipeline_policy* policy_ = nullptr;  ///< null: the oldest stage first
-  bool causes_ = false;                      ///< whether causes are recorded
+  const pipeline_policy* policy_ = nullptr;            ///< null: the oldest stage first
+  bool causes_ = false;                                ///< whether causes are recorded
+  std::atomic<std::int64_t> failed_pass_ = INT64_MAX;  ///< a pass that failed when it had ended
   phase_state<Host> state_;
 
   // Last members, because their threads use the others.

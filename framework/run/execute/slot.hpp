@@ -19,6 +19,7 @@
 #include "framework/plan/plan.hpp"
 #include "framework/record/stage_record.hpp"
 #include "framework/stage/stage.hpp"
+#include "framework/stage/value_check.hpp"
 
 namespace graphline {
 
@@ -65,6 +66,7 @@ class frame_graph;
 /// declared after the events that they stamp, to be destroyed first.
 struct bound_variant {
   std::unique_ptr<device_work> work;
+  value_check* check = nullptr;  ///< of `work`; null if it checks no values
   std::size_t bucket = 0;
   std::unique_ptr<part_stamps> parts;      ///< null without parts or before `layers` is prepared
   std::unique_ptr<graph_exec> executable;  ///< with `graphs: stage`
@@ -131,6 +133,7 @@ struct bound_stage {
 
   std::unique_ptr<stage_decision> decision;  ///< null for a stage that runs whole in every frame
   frame_choice chosen;                       ///< of the frame in the slot
+  std::string problem;                       ///< of a frame of the phase; see `value_check`
   std::uint32_t* selector =
       nullptr;  ///< of the stage's switch in a frame's graph, in pinned memory
 
@@ -141,6 +144,13 @@ struct bound_stage {
     return decision == nullptr || decision->buckets.empty() ? 0 : decision->buckets.size() - 1;
   }
   bool skipped() const noexcept { return chosen.rows <= 0; }
+
+  /// Returns true if the stage computes rows that the frame does not have, whose values are
+  /// undefined.
+  bool computes_further_rows() const noexcept {
+    return decision != nullptr && !decision->buckets.empty() &&
+           chosen.rows < decision->buckets[variants[chosen.variant].bucket];
+  }
 
   /// Decides how much of the stage runs in the slot's frame. The stages and copies that it waits
   /// for have returned or completed.

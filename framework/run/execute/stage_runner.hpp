@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "framework/base/clock.hpp"
 #include "framework/device/device.hpp"
@@ -97,6 +99,21 @@ class stage_runner {
     s.chosen.at = clock.now();
     into_.did_not_run(s.index, frame.index, s.chosen.at, clock.thread());
     return false;
+  }
+
+  /// Throws a `stage_failure` if a device stage found a problem in the values of a frame whose
+  /// stages are all complete.
+  void check_values(slot& s, const frame_position& frame) const {
+    for (bound_stage& stage : s.stages) {
+      if (stage.cpu != nullptr || stage.skipped()) continue;
+      value_check* const check = stage.variant().check;
+      if (check == nullptr) continue;
+      std::string found = check->take_problem();
+      if (!found.empty() && !stage.computes_further_rows()) stage.problem = std::move(found);
+      if (stage.problem.empty()) continue;
+      throw stage_failure(
+          fmt::format("{}: {}", to_string(stage_point{stage.label, frame.number}), stage.problem));
+    }
   }
 
   /// Reads the stamps of a frame whose stages are all complete. Converts the first event to the

@@ -69,7 +69,7 @@ struct resize_form {
 };
 
 /// Gathers elements of [outer, extent, inner] by a table of indices, as `take_layer` does.
-/// Operands: from, table, to.
+/// Operands: from, table, to; if an index can be out of range, a float32 that takes it.
 struct gather_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;

@@ -67,6 +67,7 @@ struct gathered_elements {
   const void* from;
   const void* table;
   void* to;
+  float* outside;
   dtype read;
   dtype written;
   dtype numbers;
@@ -78,7 +79,7 @@ struct gathered_elements {
     std::int64_t outer = item;
     const std::int64_t lane = take_digit(outer, inner);
     const float number = load_as(numbers, table, take_digit(outer, count));
-    const std::int64_t at = outer * extent + taken_position(number, extent);
+    const std::int64_t at = outer * extent + taken_position(number, extent, outside);
     store_as(written, to, item, load_as(read, from, at * inner + lane));
   }
 };
@@ -86,8 +87,10 @@ struct gathered_elements {
 /// Launches a gather.
 template <class Launcher>
 void run(const gather_form& form, std::span<void* const> operands, const Launcher& launch) {
-  launch.items(gathered_elements{operands[0], operands[1], operands[2], form.from, form.to,
-                                 form.numbers, form.extent, form.inner, form.count},
+  const bool checks = operands.size() > 3;
+  launch.items(gathered_elements{operands[0], operands[1], operands[2],
+                                 checks ? static_cast<float*>(operands[3]) : nullptr, form.from,
+                                 form.to, form.numbers, form.extent, form.inner, form.count},
                form.outer * form.count * form.inner);
 }
 

@@ -79,10 +79,13 @@ std::size_t definition_builder::add_input(std::string name, tensor_type type) {
 }
 
 std::size_t definition_builder::add_constant(std::string name, tensor_type type,
-                                             std::optional<std::int64_t> written) {
+                                             std::optional<std::int64_t> written,
+                                             std::optional<std::size_t> same_as) {
   network_value value{std::move(name), std::move(type), /*constant=*/true};
   value.written = written;
-  return add_value(std::move(value));
+  const std::size_t added = add_value(std::move(value));
+  if (same_as) same_as_[added] = *same_as;
+  return added;
 }
 
 void definition_builder::set_flops(std::size_t value, std::int64_t flops) {
@@ -149,9 +152,10 @@ void definition_builder::count_parameters(network_layer& layer, std::size_t weig
     const bool weight = i + weights >= layer.inputs.size();
     const std::int64_t elements = value.type.shape.elements();
     if (!weight && elements == 1) continue;
-    if (counted_.insert(layer.inputs[i]).second) {
-      layer.cost.parameters += value.written_elements();
-    }
+    const auto same = same_as_.find(layer.inputs[i]);
+    const bool first =
+        counted_.insert(same == same_as_.end() ? layer.inputs[i] : same->second).second;
+    (first ? layer.cost.parameters : layer.shared_parameters) += value.written_elements();
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -39,6 +40,7 @@ struct network_layer {
   std::vector<std::size_t> outputs = {};
   std::vector<std::int64_t> reads = {};  ///< elements read per input by the model as written
   graphline::cost cost = {};
+  std::int64_t shared_parameters = 0;  ///< parameters it reads that count with an earlier layer
   place where = {};
 };
 
@@ -83,10 +85,12 @@ class definition_builder {
  public:
   const network_definition& network() const noexcept { return network_; }
 
-  /// Adds a network input, or a constant whose data the caller keeps; returns the value's index.
+  /// Adds a network input, or a constant whose data the caller keeps; returns the value's index. If
+  /// `same_as` is set, the constant has the parameters of that constant in another order.
   std::size_t add_input(std::string name, tensor_type type);
   std::size_t add_constant(std::string name, tensor_type type,
-                           std::optional<std::int64_t> written = {});
+                           std::optional<std::int64_t> written = {},
+                           std::optional<std::size_t> same_as = {});
 
   /// Adds a layer, and its weights as constants named after `prefix`. `layer` has all inputs except
   /// the weights. `givers` names the producer of each input in messages. Returns the layer's first
@@ -126,8 +130,9 @@ class definition_builder {
   void count_parameters(network_layer& layer, std::size_t weights);
 
   network_definition network_;
-  std::set<std::size_t> counted_;  ///< constants already counted as parameters
-  std::int64_t flops_ = 0;         ///< sum over all layers
+  std::set<std::size_t> counted_;               ///< constants already counted as parameters
+  std::map<std::size_t, std::size_t> same_as_;  ///< by constant: the one that has its parameters
+  std::int64_t flops_ = 0;                      ///< sum over all layers
 };
 
 }  // namespace graphline::nn

@@ -152,7 +152,7 @@ cost cost_of(const network_definition& network, const layer_group& group,
     sum.flops += of.cost.flops;
     // A take reads only some elements of its table.
     const bool takes = std::holds_alternative<take_layer>(of.operation);
-    if (!takes) parameters += of.cost.parameters;
+    if (!takes) parameters += of.cost.parameters + of.shared_parameters;
     for (std::size_t i = 0; i < of.inputs.size(); ++i) {
       const std::size_t value = of.inputs[i];
       if (inside.contains(value)) continue;

@@ -140,6 +140,13 @@ host_value host_lowering::in_shape(const host_value& tensor, const shape& wanted
 
 host_value host_lowering::constant(std::vector<float> values, const dnnl::memory::desc& given,
                                    const dnnl::memory::desc& wanted) {
+  // Layers may share weights.
+  const auto equal = std::ranges::find_if(program_.constants, [&](const host_constant& other) {
+    return have_equal_bytes(std::as_bytes(std::span(other.values)),
+                            std::as_bytes(std::span(values))) &&
+           other.given == given && other.wanted == wanted;
+  });
+  if (equal != program_.constants.end()) return {equal->buffer, wanted};
   const std::size_t buffer = program_.add_buffer(buffer_place::weights, wanted.get_size());
   program_.constants.push_back({buffer, given, wanted, std::move(values)});
   return {buffer, wanted};

@@ -37,6 +37,10 @@ class host_lowering : public network_lowering {
 
   host_value make_tensor(const dnnl::memory::desc& layout);
 
+  host_value add_check(program_check check) {
+    return {program_.add_check(std::move(check)), plain_layout({1})};
+  }
+
   /// Places a value inside a larger tensor, so that its producers write there. Returns false if the
   /// value is already part of a tensor or is not in scratch memory.
   bool lay_within(const host_value& tensor, const host_value& whole, std::size_t offset);

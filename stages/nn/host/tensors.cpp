@@ -212,13 +212,14 @@ void lower(host_lowering& b, const layer_group& group, const take_layer& take) {
   const axis_extents axis = extents_along(b.input_shape(head).extents(), take.axis);
   const std::int64_t count = b.network().shape_of(head.inputs[1]).elements();
   const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
-  add_work(
-      b, head,
-      [axis, count](const float* from, const float* indices, float* to) {
-        copy_lines(axis, count, from, to,
-                   [&](std::int64_t i) { return taken_position(indices[i], axis.extent); });
-      },
-      {b.plain_input_of(head), b.plain_input_of(head, 1)}, result);
+  add_work(b, head,
+           [axis, count](const float* from, const float* indices, float* to, float* outside) {
+             copy_lines(axis, count, from, to, [&](std::int64_t i) {
+               return taken_position(indices[i], axis.extent, outside);
+             });
+           },
+           {b.plain_input_of(head), b.plain_input_of(head, 1)},
+           {result, b.add_check({head.name, take.axis, axis.extent})});
   b.set_output(group.head, result);
 }
 

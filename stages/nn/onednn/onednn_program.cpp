@@ -125,6 +125,7 @@ void host_program::load_constants(std::byte* weights) {
     dnnl::memory to(constant.wanted, onednn_engine(), weights + buffers[constant.buffer].offset);
     dnnl::reorder(from, to).execute(stream, from, to);
     stream.wait();
+    std::vector<float>().swap(constant.values);
   }
   constants.clear();
   constants.shrink_to_fit();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "framework/base/error.hpp"
 #include "framework/base/utf8.hpp"
 
 namespace graphline::nn::onnx {
@@ -15,10 +14,9 @@ constexpr std::size_t most_axes = 64;
 
 }  // namespace
 
-void onnx_call::refuse(const std::string& why) const {
-  throw input_error(
-      fmt::format("node {} ({}) {}", quote(node_.name), printable(node_.op_type), why));
-}
+refused_node::refused_node(const onnx_node& node, const std::string& why)
+    : input_error(fmt::format("node {} ({}) {}", quote(node.name), printable(node.op_type), why)),
+      why_(why) {}
 
 void onnx_call::require(bool holds, const char* otherwise) const {
   if (!holds) refuse(otherwise);

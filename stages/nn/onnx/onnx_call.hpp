@@ -8,20 +8,32 @@
 #include <string_view>
 #include <vector>
 
+#include "framework/base/error.hpp"
 #include "stages/nn/onnx/onnx_model.hpp"
 
 namespace graphline::nn::onnx {
 
+/// Thrown for a node that is not supported: "node 'Range_3' (Range) WHY".
+class refused_node : public input_error {
+ public:
+  refused_node(const onnx_node& node, const std::string& why);
+
+  /// Returns what follows the node in the message: "has a step of 0".
+  const std::string& why() const noexcept { return why_; }
+
+ private:
+  std::string why_;
+};
+
 /// A node and its inputs while a model is read. If the network computes an input, only the input's
-/// element type and extents are known. Functions that refuse throw `input_error` naming the node.
+/// element type and extents are known. Functions that refuse throw `refused_node`.
 class onnx_call {
  public:
   /// `inputs` contains null for omitted inputs. `charge` subtracts from `budget`.
   onnx_call(const onnx_node& node, std::span<const onnx_tensor* const> inputs, std::int64_t& budget)
       : node_(node), inputs_(inputs), budget_(budget) {}
 
-  /// Throws `input_error`: "node 'Range_3' (Range) WHY".
-  [[noreturn]] void refuse(const std::string& why) const;
+  [[noreturn]] void refuse(const std::string& why) const { throw refused_node(node_, why); }
   void require(bool holds, const char* otherwise) const;
 
   const onnx_node& node() const noexcept { return node_; }

@@ -1,6 +1,7 @@
 #include "stages/nn/onnx/onnx_import.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
+#include "framework/base/utf8.hpp"
 #include "stages/nn/host/lowering.hpp"
 #include "stages/nn/onnx/onnx_constants.hpp"
 #include "stages/nn/onnx/onnx_functions.hpp"
@@ -77,18 +79,63 @@ const onnx_tensor* stored_by(const onnx_node& node) {
   return tensor != nullptr && tensor->known() ? tensor : nullptr;
 }
 
+/// Returns true if a node gives all elements of its first input, perhaps in another order or shape.
+bool keeps_elements(const onnx_node& node) {
+  return reshapings().contains(node.op_type) || node.op_type == "Transpose";
+}
+
+/// Number of constants with which a new constant is compared. Bounds the time of an import.
+constexpr std::size_t most_compared = 16;
+
+bool are_equal(const onnx_tensor& a, const onnx_tensor& b) {
+  const auto bytes = [](const onnx_tensor& of) {
+    return std::visit([](const auto& values) { return std::as_bytes(std::span(values)); },
+                      of.values);
+  };
+  return a.element == b.element && a.extents == b.extents && have_equal_bytes(bytes(a), bytes(b));
+}
+
+/// Returns a way to do without nodes of a domain; empty if none is known.
+const char* remedy_for(std::string_view domain) {
+  if (domain.starts_with("com.microsoft")) {
+    return "; ONNX Runtime's optimizer makes such nodes: take the model as it was exported, "
+           "without it";
+  }
+  if (domain.starts_with("ai.onnx.ml")) {
+    return "; compute trees, encoders and the like in a stage of a plug-in, or convert them to "
+           "tensor operators, for example with hummingbird-ml";
+  }
+  return "";
+}
+
 const onnx_operator& find_operator(const onnx_call& call) {
   const onnx_node& node = call.node();
   if (!node.domain.empty()) {
-    const bool optimized = node.domain.starts_with("com.microsoft");
-    call.refuse(fmt::format("is of '{}', which is not supported{}", node.domain,
-                            optimized ? "; ONNX Runtime's optimizer makes such nodes: take the "
-                                        "model as it was exported, without it"
-                                      : ""));
+    call.refuse(
+        fmt::format("is of '{}', which is not supported{}", node.domain, remedy_for(node.domain)));
   }
   const auto found = imported().find(node.op_type);
-  if (found == imported().end()) call.refuse("is not supported");
-  return found->second;
+  if (found != imported().end()) return found->second;
+  const bool repeats = node.op_type == "Loop" || node.op_type == "Scan";
+  call.refuse(repeats ? "is not supported; export the model with a fixed number of steps, which "
+                        "exporters unroll, or export the body and let frames be the steps"
+                      : "is not supported");
+}
+
+/// Puts the verb with which a reason begins into the plural: "has a step of 0" -> "have a step of
+/// 0".
+std::string in_plural(const std::string& why) {
+  static const std::map<std::string_view, const char*> irregular = {{"is", "are"},
+                                                                    {"has", "have"},
+                                                                    {"does", "do"},
+                                                                    {"goes", "go"},
+                                                                    {"multiplies", "multiply"},
+                                                                    {"copies", "copy"}};
+  const std::size_t end = std::min(why.find_first_of(" ,;"), why.size());
+  const std::string_view verb = std::string_view(why).substr(0, end);
+  const auto known = irregular.find(verb);
+  if (known != irregular.end()) return known->second + why.substr(end);
+  return std::string(verb.substr(0, end - (verb.ends_with('s') ? 1 : 0))) + why.substr(end);
 }
 
 void drop_unread(network_definition& network) {
@@ -120,9 +167,25 @@ std::size_t onnx_importer::value(std::size_t input) {
   return *known.value;
 }
 
+std::size_t onnx_importer::add_weight(std::size_t input, std::span<const float> data,
+                                      const shape& extents) {
+  std::vector<std::size_t>& known = derived_[source_of(&call_->type(input))].weights;
+  const auto equal = std::ranges::find_if(known, [&](std::size_t value) {
+    const named_tensor& other = constants_[constant_of_.at(value)];
+    return other.type.shape == extents && have_equal_bytes(other.data, std::as_bytes(data));
+  });
+  if (equal != known.end()) return *equal;
+  const auto same_as = known.empty() ? std::nullopt : std::optional(known.front());
+  const std::size_t added = add_named(call_->node().inputs.at(input), data, extents,
+                                      call_->extents(input).elements(), same_as);
+  if (known.size() < most_compared) known.push_back(added);
+  return added;
+}
+
 /// Makes the constant's name unique and valid as a file name.
 std::size_t onnx_importer::add_named(const std::string& name, std::span<const float> data,
-                                     const shape& extents, std::int64_t written) {
+                                     const shape& extents, std::int64_t written,
+                                     std::optional<std::size_t> same_as) {
   call_->require(!data.empty(), "reads a constant without elements, which is not supported");
   std::string base = name;
   for (char& c : base) {
@@ -138,7 +201,10 @@ std::size_t onnx_importer::add_named(const std::string& name, std::span<const fl
   const auto bytes = std::as_bytes(data);
   constants_.push_back({unique, type, {bytes.begin(), bytes.end()}});
   const bool all = written == extents.elements();
-  return network_.add_constant(unique, type, all ? std::nullopt : std::optional(written));
+  const std::size_t added =
+      network_.add_constant(unique, type, all ? std::nullopt : std::optional(written), same_as);
+  constant_of_[added] = constants_.size() - 1;
+  return added;
 }
 
 std::vector<std::size_t> onnx_importer::add_all(layer_operation operation,
@@ -273,18 +339,83 @@ void onnx_importer::read_node(const onnx_node& node) {
     });
     const bool branches = node.op_type == "If" && node.domain.empty();
     if (!constant || branches) return add_node(call);
-    if (const onnx_tensor* stored = stored_by(node)) {
-      known_[node.outputs.front()] = {stored, {}};
-      return;
-    }
-    std::vector<onnx_tensor> outputs =
-        can_evaluate(node) ? evaluate_onnx(node, inputs, budget_) : fold(call);
-    for (std::size_t i = 0; i < std::min(node.outputs.size(), outputs.size()); ++i) {
-      if (!node.outputs[i].empty()) known_[node.outputs[i]] = {&keep(std::move(outputs[i])), {}};
-    }
-  } catch (const input_error& problem) {
-    out_.error(where_, problem.what());
+    evaluate(call, inputs);
+  } catch (const refused_node& problem) {
+    refused(node, problem.why());
   }
+}
+
+void onnx_importer::refused(const onnx_node& node, const std::string& why) {
+  auto known = std::ranges::find(refused_, why, &decltype(refused_)::value_type::first);
+  if (known == refused_.end()) known = refused_.insert(known, {why, {}});
+  known->second.push_back(&node);
+}
+
+/// Reports each reason once: "62 nodes (MaxUnpool) are not supported: 'a', 'b', 'c' and 59 more".
+void onnx_importer::report_refused() {
+  constexpr std::size_t most_named = 3;
+  for (const auto& [why, nodes] : refused_) {
+    if (nodes.size() == 1) {
+      out_.error(where_, refused_node(*nodes.front(), why).what());
+      continue;
+    }
+    std::vector<std::string> operators;
+    std::vector<std::string> names;
+    for (const onnx_node* node : nodes) {
+      if (std::ranges::find(operators, node->op_type) == operators.end()) {
+        operators.push_back(node->op_type);
+      }
+      if (names.size() < most_named) names.push_back(quote(node->name));
+    }
+    const std::size_t more = nodes.size() - names.size();
+    std::string list = fmt::to_string(fmt::join(names, ", "));
+    if (more > 0) list += fmt::format(" and {} more", more);
+    std::string text = in_plural(why);
+    text.insert(std::min(text.find(';'), text.size()), ": " + list);
+    out_.error(where_, fmt::format("{} nodes ({}) {}", nodes.size(),
+                                   printable(fmt::to_string(fmt::join(operators, ", "))), text));
+  }
+}
+
+void onnx_importer::evaluate(const onnx_call& call, std::span<const onnx_tensor* const> inputs) {
+  const onnx_node& node = call.node();
+  if (const onnx_tensor* stored = stored_by(node)) {
+    known_[node.outputs.front()] = {stored, {}};
+    return;
+  }
+  const onnx_tensor* first = inputs.empty() ? nullptr : inputs.front();
+  if (node.op_type == "Identity" && first != nullptr && node.outputs.size() == 1) {
+    known_[node.outputs.front()] = known_.at(node.inputs.front());
+    return;
+  }
+  std::vector<onnx_tensor> outputs =
+      can_evaluate(node) ? evaluate_onnx(node, inputs, budget_) : fold(call);
+  for (std::size_t i = 0; i < std::min(node.outputs.size(), outputs.size()); ++i) {
+    if (node.outputs[i].empty()) continue;
+    const onnx_tensor& kept = keep_once(std::move(outputs[i]), first);
+    if (keeps_elements(node) && &kept != source_of(first)) sources_[&kept] = source_of(first);
+    known_[node.outputs[i]] = {&kept, {}};
+  }
+}
+
+/// Keeps a tensor that was evaluated from `from`, or returns an equal one that was, too.
+const onnx_tensor& onnx_importer::keep_once(onnx_tensor tensor, const onnx_tensor* from) {
+  if (from == nullptr) return keep(std::move(tensor));
+  const onnx_tensor* source = source_of(from);
+  if (are_equal(*source, tensor)) return *source;
+  std::vector<const onnx_tensor*>& known = derived_[source].evaluated;
+  const auto equal = std::ranges::find_if(
+      known, [&](const onnx_tensor* other) { return are_equal(*other, tensor); });
+  if (equal != known.end()) return **equal;
+  const onnx_tensor& kept = keep(std::move(tensor));
+  if (known.size() < most_compared) known.push_back(&kept);
+  return kept;
+}
+
+/// Returns the tensor of the model that has the elements of a constant, perhaps in another order.
+const onnx_tensor* onnx_importer::source_of(const onnx_tensor* tensor) const {
+  const auto found = sources_.find(tensor);
+  return found == sources_.end() ? tensor : found->second;
 }
 
 void onnx_importer::add_node(const onnx_call& call) {
@@ -403,6 +534,7 @@ void onnx_importer::give(const std::vector<std::size_t>& values) {
 }
 
 onnx_network onnx_importer::finish(const std::vector<std::string>& outputs) {
+  report_refused();
   std::vector<std::size_t> values;
   for (const std::string& name : outputs) {
     const auto found = known_.find(name);

@@ -34,14 +34,12 @@ class onnx_importer {
   const shape& shape_of(std::size_t value) const { return network_.network().shape_of(value); }
 
   /// `add_constant` adds a constant that the model does not contain. `add_weight` adds a constant
-  /// derived from an input of the node and named after that input.
+  /// derived from an input of the node and named after that input, or returns an equal one derived
+  /// from the same tensor.
   std::size_t add_constant(std::span<const float> data, const shape& extents) {
     return add_named(fmt::format("constant.{}", constants_.size()), data, extents, 0);
   }
-  std::size_t add_weight(std::size_t input, std::span<const float> data, const shape& extents) {
-    return add_named(call_->node().inputs.at(input), data, extents,
-                     call_->extents(input).elements());
-  }
+  std::size_t add_weight(std::size_t input, std::span<const float> data, const shape& extents);
   std::size_t add_number(float number) { return add_constant({&number, 1}, {}); }
 
   /// Adds a layer of the node. `add` returns the layer's first output, `add_all` all outputs.
@@ -72,9 +70,21 @@ class onnx_importer {
     std::optional<std::size_t> value;  ///< in the network; set when a layer first reads a constant
   };
 
-  /// Adds a constant. `written` is the number of its elements in the model as written.
+  /// Constants derived from one tensor of the model.
+  struct derived_constants {
+    std::vector<const onnx_tensor*> evaluated;  ///< by nodes whose first input it is
+    std::vector<std::size_t> weights;           ///< in the network
+  };
+
+  /// Adds a constant. `written` is the number of its elements in the model as written. If `same_as`
+  /// is set, they are the parameters that this constant has, too.
   std::size_t add_named(const std::string& name, std::span<const float> data, const shape& extents,
-                        std::int64_t written);
+                        std::int64_t written, std::optional<std::size_t> same_as = {});
+  void refused(const onnx_node& node, const std::string& why);
+  void report_refused();
+  void evaluate(const onnx_call& call, std::span<const onnx_tensor* const> inputs);
+  const onnx_tensor& keep_once(onnx_tensor tensor, const onnx_tensor* from);
+  const onnx_tensor* source_of(const onnx_tensor* tensor) const;
   void read_graph(const onnx_graph& graph);
   void read_node(const onnx_node& node);
   void add_input(const std::string& name, const tensor_type& type);
@@ -93,11 +103,16 @@ class onnx_importer {
   std::int64_t budget_;
   std::deque<onnx_tensor> tensors_;  ///< evaluated constants, and types of computed values
   std::map<std::string, known_value, std::less<>> known_;
+  std::map<const onnx_tensor*, const onnx_tensor*> sources_;  ///< of transposes and reshapes
+  std::map<const onnx_tensor*, derived_constants> derived_;   ///< by source
   std::set<std::string_view> read_;  ///< names of read values and of outputs
+  /// Refused nodes by reason, in order of the first.
+  std::vector<std::pair<std::string, std::vector<const onnx_node*>>> refused_;
   const onnx_call* call_ = nullptr;  ///< the current node
   std::size_t layers_of_node_ = 0;
   definition_builder network_;
   std::vector<named_tensor> constants_;
+  std::map<std::size_t, std::size_t> constant_of_;     ///< by value: its index among the constants
   std::map<std::string, std::size_t> constant_names_;  ///< the last number given to each name
 };
 

@@ -232,9 +232,11 @@ bool pattern_finder::replace(network_layer& last, std::string kind,
   }
   std::string name;
   std::int64_t parameters = 0;
+  std::int64_t shared = 0;
   for (const network_layer* each : all) {
     name += (name.empty() ? "" : "+") + each->name;
     parameters += each->cost.parameters;
+    shared += each->shared_parameters;
   }
   last.name = std::move(name);
   last.kind = std::move(kind);
@@ -242,6 +244,7 @@ bool pattern_finder::replace(network_layer& last, std::string kind,
   last.inputs = std::move(inputs);
   last.cost = result.cost;
   last.cost.parameters = parameters;
+  last.shared_parameters = shared;
   reads_all(last);
   return true;
 }

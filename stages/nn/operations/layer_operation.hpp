@@ -157,8 +157,8 @@ struct gather_layer {
 };
 
 /// Reads x and an index tensor of any shape. In the result, the dimensions of the index tensor
-/// replace dimension `axis` of x. Negative indices count from the end; indices out of range are
-/// clamped.
+/// replace dimension `axis` of x. Negative indices count from the end; an index out of range takes
+/// the nearest element and ends the run.
 struct take_layer {
   std::size_t axis = 0;
 };

@@ -41,10 +41,16 @@ GRAPHLINE_HOST_DEVICE inline window strided_window(std::int64_t i, std::int64_t 
   return {inside_begin, inside_end, count_include_pad ? end - begin : inside_end - inside_begin};
 }
 
-/// Returns the element, in [0, extent), that `take_layer` takes for an index.
-GRAPHLINE_HOST_DEVICE inline std::int64_t taken_position(float number, std::int64_t extent) {
-  const auto last = static_cast<float>(extent - 1);
-  if (number < 0) number += static_cast<float>(extent);
+/// Returns the element, in [0, extent), that `take_layer` takes for an index: negative indices
+/// count from the end. Takes the nearest element for an index that is out of range, and stores that
+/// index, which is not 0, to `outside` unless it is null.
+GRAPHLINE_HOST_DEVICE inline std::int64_t taken_position(float number, std::int64_t extent,
+                                                         float* outside = nullptr) {
+  const auto count = static_cast<float>(extent);
+  const bool inside = number >= -count && number < count;  // false for NaN
+  if (!inside && outside != nullptr) *outside = number;
+  if (number < 0) number += count;
+  const float last = count - 1;
   return static_cast<std::int64_t>(number > 0 ? (number < last ? number : last) : 0.0F);
 }
 

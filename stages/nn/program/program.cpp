@@ -1,8 +1,14 @@
 #include "stages/nn/program/program.hpp"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "framework/base/first_fit.hpp"
+#include "framework/base/utf8.hpp"
 
 namespace graphline::nn {
+
 std::size_t program::add_buffer(buffer_place place, std::size_t bytes, std::size_t tensor) {
   buffers.push_back({place, bytes, tensor});
   return buffers.size() - 1;
@@ -11,6 +17,26 @@ std::size_t program::add_buffer(buffer_place place, std::size_t bytes, std::size
 std::size_t program::add_part_of(std::size_t whole, std::size_t offset, std::size_t bytes) {
   buffers.push_back({.bytes = bytes, .offset = offset, .within = whole});
   return buffers.size() - 1;
+}
+
+std::size_t program::add_check(program_check check) {
+  checks.push_back(std::move(check));
+  return add_buffer(buffer_place::check, sizeof(float), checks.size() - 1);
+}
+
+std::string program::take_problem(std::span<float> numbers) const {
+  std::string problem;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const float index = std::exchange(numbers[i], 0.0F);
+    if (index == 0 || !problem.empty()) continue;
+    const auto& [layer, axis, extent] = checks[i];
+    problem =
+        axis == 0
+            ? fmt::format("{} reads row {:.9g} of a table of {} rows", quote(layer), index, extent)
+            : fmt::format("{} reads index {:.9g} of dimension {}, which has {} elements",
+                          quote(layer), index, axis, extent);
+  }
+  return problem;
 }
 
 void program::place_buffers(const std::vector<std::vector<std::size_t>>& uses) {
@@ -70,6 +96,8 @@ std::byte* program::address_of(std::size_t buffer, const program_memory& memory)
       return memory.weights[buffer];
     case buffer_place::scratch:
       return memory.scratch + of.offset;
+    case buffer_place::check:
+      return reinterpret_cast<std::byte*>(memory.checks + of.tensor);
   }
   return nullptr;
 }

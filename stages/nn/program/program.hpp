@@ -17,12 +17,13 @@ enum class buffer_place {
   output,
   weights,  ///< a constant, at `offset` in a block of all constants, or shared
   scratch,  ///< at `offset` in the scratch memory
+  check,    ///< the number of a `program_check`
 };
 
 struct program_buffer {
   buffer_place place = buffer_place::scratch;
   std::size_t bytes = 0;
-  std::size_t tensor = 0;  ///< index among the inputs or outputs
+  std::size_t tensor = 0;  ///< index among the inputs, outputs or checks
   std::size_t offset = 0;
   std::optional<std::size_t> within = {};  ///< buffer that contains this buffer at `offset`
 };
@@ -35,17 +36,27 @@ struct program_part {
   std::size_t end_steps = 0;  ///< one past the part's last step
 };
 
+/// A layer that reads a table by computed indices. Its step writes an index that is out of range to
+/// a number in pinned memory, which is 0 otherwise.
+struct program_check {
+  std::string layer;
+  std::size_t axis = 0;     ///< of the table
+  std::int64_t extent = 0;  ///< of the axis
+};
+
 struct program_memory {
   std::span<const tensor_view> inputs;
   std::span<const tensor_view> outputs;
   std::span<std::byte* const> weights;  ///< by buffer; null for buffers of other places
   std::byte* scratch = nullptr;         ///< `scratch_bytes` bytes, aligned to 256 bytes
+  float* checks = nullptr;              ///< one number per check
 };
 
 /// Buffers and parts of a program. The derived class for a device adds the steps.
 struct program {
   std::vector<program_buffer> buffers;
   std::vector<program_part> parts;
+  std::vector<program_check> checks;
   std::size_t weights_bytes = 0;
   std::size_t scratch_bytes = 0;
 
@@ -53,6 +64,13 @@ struct program {
 
   /// Adds a buffer inside the buffer `whole`.
   std::size_t add_part_of(std::size_t whole, std::size_t offset, std::size_t bytes);
+
+  /// Adds a check and the buffer of its number.
+  std::size_t add_check(program_check check);
+
+  /// Returns what the first failed check says, and resets all; empty if none failed. `numbers` are
+  /// those of `program_memory`.
+  std::string take_problem(std::span<float> numbers) const;
 
   /// Assigns offsets aligned to 256 bytes. Weights are consecutive. Scratch buffers share memory if
   /// their lifetimes do not overlap. `uses` lists the buffers of each step.

@@ -153,6 +153,11 @@ std::vector<named_tensor> network_weights(const network_definition& network,
   return tensors;
 }
 
+// std::byte has no vectorized comparison.
+bool have_equal_bytes(std::span<const std::byte> a, std::span<const std::byte> b) noexcept {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
 weight_table::weight_table(const network_definition& network, std::vector<named_tensor> tensors)
     : of_value_(network.values.size()) {
   for (named_tensor& tensor : tensors) {
@@ -170,10 +175,7 @@ void weight_table::share(const weight_table& other) {
   for (auto& tensor : tensors_) {
     const auto found = known.find(tensor->name);
     if (found == known.end() || found->second->type != tensor->type) continue;
-    // The types have the same size. std::byte has no vectorized comparison.
-    const std::vector<std::byte>& data = tensor->data;
-    if (std::memcmp(found->second->data.data(), data.data(), data.size()) != 0) continue;
-    tensor = found->second;
+    if (have_equal_bytes(found->second->data, tensor->data)) tensor = found->second;
   }
 }
 

@@ -27,6 +27,8 @@ std::shared_ptr<const safetensors_file> open_weights(const network_definition& n
 std::vector<named_tensor> network_weights(const network_definition& network,
                                           const safetensors_file* file, std::uint64_t seed);
 
+bool have_equal_bytes(std::span<const std::byte> a, std::span<const std::byte> b) noexcept;
+
 /// The constants of a network, by layer input or by value.
 class weight_table {
  public:

@@ -276,6 +276,12 @@ cuda_value cuda_lowering::make_value(std::int64_t elements, const value_form& fo
 }
 
 std::size_t cuda_lowering::constant(std::vector<float> values, dtype element) {
+  // Layers may share weights.
+  const auto equal = std::ranges::find_if(program_.constants, [&](const cuda_constant& other) {
+    return other.element == element && have_equal_bytes(std::as_bytes(std::span(other.values)),
+                                                        std::as_bytes(std::span(values)));
+  });
+  if (equal != program_.constants.end()) return equal->buffer;
   const std::size_t buffer =
       program_.add_buffer(buffer_place::weights, values.size() * size_of(element));
   program_.constants.push_back({buffer, element, std::move(values)});

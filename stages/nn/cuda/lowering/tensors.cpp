@@ -43,15 +43,18 @@ void check_extent(const cuda_lowering& b, const network_layer& layer, std::int64
   }
 }
 
-/// Gathers elements along an axis by the indices in a buffer.
-void add_gather(cuda_lowering& b, const layer_group& group, std::size_t along, std::size_t table,
-                dtype numbers, std::int64_t count) {
+/// Gathers elements along an axis by `count` indices. `table` contains their buffer and, if they
+/// are computed, the buffer of the check.
+void add_gather(cuda_lowering& b, const layer_group& group, std::size_t along,
+                std::vector<cuda_operand> table, dtype numbers, std::int64_t count) {
   const network_layer& head = b.layer(group.head);
   const cuda_value x = b.plain_input_of(head);
   const tensor_layout layout = tensor_layout::row_major;
   const dtype element = b.result_element(group.head, layout, kept_type(x.form.element));
   const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
   const axis_extents axis = extents_along(b.input_shape(head).extents(), along);
+  table.insert(table.begin(), x.buffer);
+  table.insert(table.begin() + 2, y.buffer);
   b.add_kernel(gather_form{.from = x.form.element,
                            .to = y.form.element,
                            .numbers = numbers,
@@ -59,7 +62,7 @@ void add_gather(cuda_lowering& b, const layer_group& group, std::size_t along, s
                            .extent = axis.extent,
                            .inner = axis.inner,
                            .count = count},
-               {x.buffer, table, y.buffer}, head);
+               std::move(table), head);
   b.note("a kernel of its own");
   b.set_output(group.head, y);
 }
@@ -164,14 +167,15 @@ void lower(cuda_lowering& b, const layer_group& group, const resize2d_layer& res
 void lower(cuda_lowering& b, const layer_group& group, const gather_layer& gather) {
   const std::vector<float> table(gather.indices.begin(), gather.indices.end());
   check_extent(b, b.layer(group.head), b.input_shape(b.layer(group.head))[gather.axis]);
-  add_gather(b, group, gather.axis, b.constant(table, dtype::float32), dtype::float32,
+  add_gather(b, group, gather.axis, {b.constant(table, dtype::float32)}, dtype::float32,
              std::ssize(table));
 }
 
 void lower(cuda_lowering& b, const layer_group& group, const take_layer& take) {
   const network_layer& head = b.layer(group.head);
   const cuda_value numbers = b.plain_input_of(head, 1);
-  add_gather(b, group, take.axis, numbers.buffer, numbers.form.element,
+  const std::size_t check = b.add_check({head.name, take.axis, b.input_shape(head)[take.axis]});
+  add_gather(b, group, take.axis, {numbers.buffer, check}, numbers.form.element,
              b.network().shape_of(head.inputs[1]).elements());
 }
 

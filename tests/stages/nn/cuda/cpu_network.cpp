@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "framework/base/error.hpp"
 #include "stages/nn/weights/float_conversion.hpp"
 #include "stages/nn/yaml/layer_reader.hpp"
 #include "tests/stages/nn/cuda/cpu_kernels.hpp"
@@ -95,8 +96,13 @@ std::vector<std::vector<float>> cpu_network::run(const std::vector<std::vector<f
     touched.push_back(output.span());
   }
   const std::vector<std::byte*> weights = program_.weights_in(weights_->data());
-  const program_memory memory{
-      .inputs = read, .outputs = written, .weights = weights, .scratch = scratch.data()};
+  std::vector<float> checks(program_.checks.size());
+  touched.push_back(std::as_writable_bytes(std::span(checks)));
+  const program_memory memory{.inputs = read,
+                              .outputs = written,
+                              .weights = weights,
+                              .scratch = scratch.data(),
+                              .checks = checks.data()};
   for (const bound_cuda_step& bound : program_.bind(memory)) {
     if (const auto* kernel = std::get_if<kernel_form>(&bound.step->work)) {
       SCOPED_TRACE(bound.step->owner);
@@ -107,6 +113,9 @@ std::vector<std::vector<float>> cpu_network::run(const std::vector<std::vector<f
     }
   }
   EXPECT_TRUE(weights_->alone());
+  if (const std::string found = program_.take_problem(checks); !found.empty()) {
+    throw run_error(found);
+  }
   for (const auto& each : memories) EXPECT_TRUE(each.alone());
   std::vector<std::vector<float>> outputs;
   for (const tensor_view& output : written) {

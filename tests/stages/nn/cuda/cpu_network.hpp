@@ -32,7 +32,8 @@ class cpu_network {
               reference_library& library, precision p = precision::float32);
 
   /// Runs on the inputs, rounded to the types it reads, with scratch, workspace and outputs
-  /// initially NaN and all memory at guard pages. Returns the outputs.
+  /// initially NaN and all memory at guard pages. Returns the outputs. @throws run_error with what
+  /// a check found
   std::vector<std::vector<float>> run(const std::vector<std::vector<float>>& inputs,
                                       guard at = guard::behind);
   std::vector<float> run(const std::vector<float>& input, guard at = guard::behind) {

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "framework/base/error.hpp"
 #include "framework/device/host/host_device.hpp"
+#include "framework/stage/value_check.hpp"
 #include "stages/network_stage.hpp"
 #ifdef GRAPHLINE_CUDA
 #include "tests/stages/nn/cuda/cpu_network.hpp"
@@ -22,7 +24,7 @@ using namespace nn;
 
 using values_of_tensors = std::vector<std::vector<float>>;
 
-/// Runs a network and returns its outputs.
+/// Runs a network and returns its outputs. @throws run_error for indices out of range
 using carry_out = values_of_tensors (*)(const onnx_network&, const values_of_tensors&);
 
 inline values_of_tensors on_host(const onnx_network& network, const values_of_tensors& inputs) {
@@ -64,6 +66,8 @@ inline values_of_tensors on_host(const onnx_network& network, const values_of_te
     s->copy(outputs.back().data(), view.data, view.type.bytes());
   }
   on->synchronize(wait_mode::block);
+  auto& check = dynamic_cast<value_check&>(*work);
+  if (const std::string problem = check.take_problem(); !problem.empty()) throw run_error(problem);
   return outputs;
 }
 

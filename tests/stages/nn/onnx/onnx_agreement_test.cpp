@@ -183,6 +183,37 @@ TEST(onnx_concat, skips_constants_without_elements) {
       HasSubstr("has shapes that do not fit together"));
 }
 
+class onnx_gather : public carried_out {};
+GRAPHLINE_CARRY_OUT(onnx_gather);
+
+TEST_P(onnx_gather, counts_negative_indices_from_the_end_and_reports_others) {
+  const auto gathered = [](std::int64_t axis, const std::vector<float>& indices) {
+    model_text model;
+    const auto taken = model.node("Gather", "look_up", {model.constant({3, 4}, counted(12)), "x"},
+                                  {integer("axis", axis)});
+    diagnostics problems;
+    const auto network =
+        import_onnx(model.model({{}}, taken), {{"x", {{std::ssize(indices)}, dtype::int32}}},
+                    {taken}, {}, problems);
+    problems.throw_if_errors();
+    return on()(network, {indices}).front();
+  };
+  EXPECT_THAT(gathered(0, {-1, 0, -3}), ElementsAre(8, 9, 10, 11, 0, 1, 2, 3, 0, 1, 2, 3));
+  EXPECT_THAT(gathered(1, {-4, 3}), ElementsAre(0, 3, 4, 7, 8, 11));
+  const auto problem = [&](std::int64_t axis, const std::vector<float>& indices) {
+    try {
+      gathered(axis, indices);
+    } catch (const run_error& found) {
+      return std::string(found.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(problem(0, {2, 3}), "'look_up' reads row 3 of a table of 3 rows");
+  EXPECT_EQ(problem(0, {-4, 1}), "'look_up' reads row -4 of a table of 3 rows");
+  EXPECT_EQ(problem(1, {40000, 1}),
+            "'look_up' reads index 40000 of dimension 1, which has 4 elements");
+}
+
 TEST(onnx_scatter, keeps_the_last_update_of_a_row) {
   model_text model;
   const auto at = model.node("Reshape", {model.constant({2, 0, -1}), model.constant({3, 1})});
