@@ -48,8 +48,13 @@ constexpr const char* no_deadline =
     "section";
 
 std::string too_few_frames(const gate& of, std::size_t needed, std::int64_t frames) {
-  return fmt::format("{} needs {} frames, the run has {}", of.metric, needed, frames);
+  return fmt::format("{} needs {} frames, the {} has {}", of.metric, needed,
+                     of.stage.empty() ? "run" : "stage", frames);
 }
+
+constexpr const char* device_memory = "device_memory";
+constexpr const char* output_error = "error";
+constexpr const char* inconclusive_verdict = "inconclusive";
 
 gate_result judge_late(const gate& of, const run_summary& summary) {
   if (!summary.deadline) return not_judged(of, no_deadline);
@@ -73,13 +78,41 @@ gate_result judge_time(const gate& of, const distribution& times) {
       of, too_few_frames(of, samples_needed(p), static_cast<std::int64_t>(times.count())));
 }
 
-gate_result judge_frames(const gate& of, const run_summary& summary) {
-  const auto& times = summary.end_to_end;
-  if (!times) return not_judged(of, "no frame was completed");
-  auto result = of.metric == "late" ? judge_late(of, summary) : judge_time(of, *times);
+/// Returns the times that a gate judges: those of a stage or, if it names none, of the frames.
+const std::optional<distribution>* times_of(const gate& of, const run_record& record,
+                                            const run_summary& summary) {
+  if (of.stage.empty()) return &summary.end_to_end;
+  const auto stage = std::ranges::find(record.stages, of.stage, &stage_record::name);
+  if (stage == record.stages.end()) return nullptr;
+  const auto& columns =
+      summary.stages[static_cast<std::size_t>(stage - record.stages.begin())].columns;
+  return columns.empty() ? nullptr : &columns.front().times;
+}
+
+gate_result judge_frames(const gate& of, const run_record& record, const run_summary& summary) {
+  const auto& frames = summary.end_to_end;
+  if (!frames) return not_judged(of, "no frame was completed");
+  const auto* times = times_of(of, record, summary);
+  if (times == nullptr || !*times) return not_judged(of, "the stage has no times");
+  auto result = of.metric == "late" ? judge_late(of, summary) : judge_time(of, **times);
   // If latency grows, a longer run could fail, so this run must not pass.
-  if (result.outcome == gate_outcome::failed || times->why_unsettled().empty()) return result;
-  return not_judged(of, times->why_unsettled());
+  const auto& why = frames->why_unsettled();
+  if (result.outcome == gate_outcome::failed || why.empty()) return result;
+  return not_judged(of, why);
+}
+
+gate_result judge_outputs(const gate& of, const run_record& record) {
+  const auto worst = std::ranges::max_element(record.outputs, {}, &output_record::relative_error);
+  if (worst == record.outputs.end() || !worst->relative_error) {
+    return not_judged(of, "no output was compared with a reference");
+  }
+  const double error = *worst->relative_error;
+  return {of,
+          error > of.limit ? gate_outcome::failed : gate_outcome::passed,
+          {},
+          fmt::format("{} of output {}",
+                      error < most_error ? fmt::format("{:.2g}", error) : "not finite",
+                      quote(worst->tensor, 200))};
 }
 
 constexpr const char* still = "the process stood still";
@@ -91,7 +124,7 @@ gate_result judge_undisturbed(const gate& of, const run_record& record) {
   if (rest.frames.empty()) {
     return not_judged(of, fmt::format("{}, which held up all frames", still));
   }
-  auto result = judge_frames(of, summarize(rest));
+  auto result = judge_frames(of, rest, summarize(rest));
   if (held_up == 0) return result;
   result.why += fmt::format("{}without {} frame{} held up while {}", result.why.empty() ? "" : "; ",
                             held_up, held_up == 1 ? "" : "s", still);
@@ -128,7 +161,11 @@ gate_result judge_changes(const gate& of, const std::vector<change>& changes, do
   std::size_t beyond = 0;
   std::size_t inconclusive = 0;
   for (const auto& one : changes) {
-    inconclusive += one.verdict == verdict::inconclusive ? 1 : 0;
+    if (one.verdict == verdict::inconclusive && ++inconclusive == 1 &&
+        of.metric == inconclusive_verdict) {
+      worst = &one;
+    }
+    if (of.metric == inconclusive_verdict) continue;
     if (one.verdict != verdict::slower || !(one.least() > of.limit)) continue;
     ++beyond;
     if (worst == nullptr || one.least() > worst->least()) worst = &one;
@@ -142,6 +179,17 @@ gate_result judge_changes(const gate& of, const std::vector<change>& changes, do
                         undated == 0 ? "" : fmt::format("; {} without a deadline", undated))};
   }
   const auto name = figure_name(worst->figure, tail);
+  if (of.metric == inconclusive_verdict) {
+    const auto first =
+        worst->range ? fmt::format(", 95 % interval {} to {}", worst->in_words(worst->range->low),
+                                   worst->in_words(worst->range->high))
+                     : "";
+    return {of,
+            gate_outcome::failed,
+            {},
+            fmt::format("{} of {} verdicts; the first is {} of {}{}", inconclusive, changes.size(),
+                        name, worst->who, first)};
+  }
   const auto more = beyond > 1 ? fmt::format("; the worst of {}", beyond) : "";
   const auto range = fmt::format("95 % interval {} to {}{}", worst->in_words(worst->range->low),
                                  worst->in_words(worst->range->high), more);
@@ -201,19 +249,32 @@ gate parse_gate(std::string_view text, gated what) {
     throw input_error(fmt::format("--fail-if {}: {}", quote(text, 200), why));
   };
   const bool of_run = what == gated::run;
+  std::vector<std::string> of_times;
+  for (const auto& [name, p] : shown_percentiles) of_times.emplace_back(name);
+  of_times.insert(of_times.end(), {"mean", "max"});
+  auto of_runs = of_times;
+  of_runs.insert(of_runs.end(), {"late", device_memory, output_error});
+  const std::vector<std::string> of_comparisons{"slower", "late", inconclusive_verdict};
+  const auto& known = of_run ? of_runs : of_comparisons;
+  const auto& others = of_run ? of_comparisons : of_runs;
+
   const auto greater = text.find('>');
-  if (greater == text.npos) {
+  std::string metric(trimmed(text.substr(0, greater)));
+  const bool limitless = metric == inconclusive_verdict;
+  if (greater == text.npos && !limitless) {
     refuse(fmt::format("expected METRIC > LIMIT, in quotes for the shell: '{}'",
                        of_run ? "p99>20ms" : "slower>5%"));
   }
-  std::vector<std::string> of_runs;
-  for (const auto& [name, p] : shown_percentiles) of_runs.emplace_back(name);
-  of_runs.insert(of_runs.end(), {"mean", "max", "late"});
-  const std::vector<std::string> of_comparisons{"slower", "late"};
-  const auto& known = of_run ? of_runs : of_comparisons;
-  const auto& others = of_run ? of_comparisons : of_runs;
-  const std::string metric(trimmed(text.substr(0, greater)));
-  const std::string limit(trimmed(text.substr(greater + 1)));
+  gate result{std::string(trimmed(text)), metric};
+  if (of_run) {
+    for (const auto& name : of_times) {
+      const auto rest = std::string_view(metric).size() - std::min(metric.size(), name.size() + 1);
+      if (rest == 0 || std::string_view(metric).substr(rest) != '.' + name) continue;
+      result.stage = metric.substr(0, rest);
+      metric = result.metric = name;
+      break;
+    }
+  }
   const bool is_known = std::ranges::find(known, metric) != known.end();
   if (!is_known && std::ranges::find(others, metric) != others.end()) {
     refuse(fmt::format("{} is a metric of {} (known here: {})", quote(metric),
@@ -222,22 +283,33 @@ gate parse_gate(std::string_view text, gated what) {
   if (!is_known) {
     refuse(fmt::format("unknown metric {}{}", quote(metric), suggestion(metric, known)));
   }
-  gate result{metric + '>' + limit, metric};
+  if (limitless) {
+    if (greater != text.npos) refuse("'inconclusive' takes no limit");
+    return result;
+  }
+  const std::string limit(trimmed(text.substr(greater + 1)));
+  result.text =
+      fmt::format("{}{}{}>{}", result.stage, result.stage.empty() ? "" : ".", metric, limit);
   for (const auto& [name, p] : shown_percentiles) {
     if (metric == name) result.percentile = p;
   }
-  if (of_run && metric != "late") {
-    const auto time = parse_duration(limit).value_or(0);
-    if (time <= 0) {
-      refuse(
-          fmt::format("expected a time above zero with its unit, ns, us, ms or s, after '>', "
-                      "found {}: {}>20ms",
-                      quote(limit), metric));
+  // Returns the limit, which must be above zero.
+  const auto positive = [&](std::optional<double> value, const char* expected,
+                            const char* example) {
+    if (value.value_or(0) <= 0) {
+      refuse(fmt::format("expected {} after '>', found {}: {}>{}", expected, quote(limit), metric,
+                         example));
     }
-    result.limit = static_cast<double>(time);
-    return result;
-  }
-  if (metric == "late" && !of_run) {
+    return *value;
+  };
+  if (metric == device_memory) {
+    result.limit = positive(parse_bytes(limit), "an amount above zero with its unit", "2GiB");
+  } else if (metric == output_error) {
+    result.limit = positive(parse_number(limit), "a number above zero", "1e-3");
+  } else if (of_run && metric != "late") {
+    result.limit = positive(parse_duration(limit),
+                            "a time above zero with its unit, ns, us, ms or s,", "20ms");
+  } else if (metric == "late" && !of_run) {
     constexpr std::string_view points = "points";
     const auto number = limit.ends_with(points)
                             ? parse_percent(limit.substr(0, limit.size() - points.size()) + '%')
@@ -247,19 +319,29 @@ gate parse_gate(std::string_view text, gated what) {
                          quote(limit)));
     }
     result.limit = *number;
-    return result;
+  } else {
+    const auto part = parse_percent(limit).value_or(-1);
+    if (part < 0 || (of_run && part >= 1)) {
+      refuse(fmt::format("expected a percentage{} after '>', found {}: {}>5%",
+                         of_run ? " below 100%" : "", quote(limit), metric));
+    }
+    result.limit = part;
   }
-  const auto part = parse_percent(limit).value_or(-1);
-  if (part < 0 || (of_run && part >= 1)) {
-    refuse(fmt::format("expected a percentage{} after '>', found {}: {}>5%",
-                       of_run ? " below 100%" : "", quote(limit), metric));
-  }
-  result.limit = part;
   return result;
 }
 
-std::string why_never_judged(const gate& of, const settings& run) {
+std::string why_never_judged(const gate& of, const plan& planned) {
+  const settings& run = planned.run;
   if (of.metric == "late") return run.deadline ? "" : no_deadline;
+  if (!of.stage.empty()) {
+    std::vector<std::string> names;
+    for (const auto& stage : planned.stages) names.push_back(stage.name);
+    if (std::ranges::find(names, of.stage) == names.end()) {
+      return fmt::format("the pipeline has no stage {}{}", quote(of.stage, 200),
+                         suggestion(of.stage, names));
+    }
+    if (run.timing == timing_method::none) return "timing=none measures no stage times";
+  }
   const auto needed = of.percentile ? samples_needed(*of.percentile) : 0;
   return static_cast<std::int64_t>(needed) > run.frames ? too_few_frames(of, needed, run.frames)
                                                         : "";
@@ -287,8 +369,12 @@ gate_result judge(const gate& of, const run_record& record, const run_summary& s
   if (const auto why = why_ended(record.interrupted, record.failure); !why.empty()) {
     return not_judged(of, "the run " + why);
   }
+  if (of.metric == device_memory) {
+    return judged(of, {static_cast<double>(record.memory.device_bytes), unit::bytes});
+  }
+  if (of.metric == output_error) return judge_outputs(of, record);
   const bool disturbed = stood_still(record) && !record.frames.empty();
-  return disturbed ? judge_undisturbed(of, record) : judge_frames(of, summary);
+  return disturbed ? judge_undisturbed(of, record) : judge_frames(of, record, summary);
 }
 
 gate_result judge(const gate& of, const experiment_record& record,
@@ -398,12 +484,19 @@ gate_result judge(const gate& of, const analyzed_run& before, const analyzed_run
     ranges[run == &after] = {static_cast<double>(*p50->low), static_cast<double>(*p50->high)};
     medians[run == &after] = *median;
   }
-  const bool slower = ranges[1]->low > ranges[0]->high * (1 + of.limit);
   const double change = medians[1] / medians[0] - 1;
-  return {of, slower ? gate_outcome::failed : gate_outcome::passed, quantity{change, unit::change},
-          fmt::format("{}95 % interval of p50 {} before, {} after",
-                      !slower && change > of.limit ? "inconclusive, more frames needed: " : "",
-                      range_text(*ranges[0]), range_text(*ranges[1]))};
+  const double least = ranges[1]->low / ranges[0]->high - 1;
+  const double most = ranges[1]->high / ranges[0]->low - 1;
+  const double margin = experiment_settings{}.margin;
+  const bool undecided = least <= 0 && most >= 0 && std::max(-least, most) > margin;
+  const bool of_verdict = of.metric == inconclusive_verdict;
+  const bool fails = of_verdict ? undecided : least > of.limit;
+  return {
+      of, fails ? gate_outcome::failed : gate_outcome::passed, quantity{change, unit::change},
+      fmt::format(
+          "{}95 % interval of p50 {} before, {} after",
+          !of_verdict && !fails && change > of.limit ? "inconclusive, more frames needed: " : "",
+          range_text(*ranges[0]), range_text(*ranges[1]))};
 }
 
 }  // namespace graphline

@@ -110,6 +110,11 @@ std::optional<double> parse_nanoseconds(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<double> parse_number(std::string_view text) {
+  const auto number = take_number(text);
+  return text.empty() ? number : std::nullopt;
+}
+
 std::optional<double> parse_percent(std::string_view text) {
   const auto percent = take_number(text);
   return percent && text == "%" ? std::optional(*percent / 100) : std::nullopt;

@@ -26,6 +26,9 @@ std::optional<nanoseconds> parse_duration(std::string_view text);
 /// Same as `parse_duration`, without an upper limit.
 std::optional<double> parse_nanoseconds(std::string_view text);
 
+/// Parses "1e-3" or "5". Empty if the text is not a non-negative number.
+std::optional<double> parse_number(std::string_view text);
+
 /// Parses "2%" or "0.5 %" as a fraction of 1. Empty if the text is not a non-negative percentage.
 std::optional<double> parse_percent(std::string_view text);
 

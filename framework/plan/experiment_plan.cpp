@@ -3,35 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
-#include <filesystem>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <tuple>
 
-#include "framework/base/error.hpp"
-#include "framework/base/random.hpp"
-#include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/plan/experiment_files.hpp"
 #include "framework/plan/planned_chains.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/settings_table.hpp"
-#include "framework/spec/yaml_reader.hpp"
 #include "framework/stage/plugin_loader.hpp"
 
 namespace graphline {
 namespace {
-
-/// A pipeline file that an experiment names.
-struct pipeline_file {
-  std::string path;  ///< relative to the working directory
-  std::shared_ptr<const source_text> source;
-  std::vector<std::string> parameters;  ///< the names of its `params:` section
-};
 
 /// A pipeline with the assignments of a configuration or member, and the resulting plan.
 struct experiment_unit {
@@ -47,72 +34,6 @@ struct experiment_unit {
   diagnostics found;
 };
 
-/// Returns the names in a pipeline's `params:` section.
-/// @throws unreadable_file if the file is not a pipeline, without quoting its text
-std::vector<std::string> declared_parameters(const std::shared_ptr<const source_text>& source) {
-  diagnostics found;
-  const node document = read_yaml(source, found);
-  if (document.find("pipeline") == nullptr) {
-    const place at = found.all().empty() ? place{} : found.all().front().place;
-    throw unreadable_file(
-        source->name(),
-        fmt::format("it is not a pipeline: {}; 'graphline check {}' shows more",
-                    at.line > 0
-                        ? fmt::format("it cannot be read at line {}, column {}", at.line, at.column)
-                        : "it has no key 'pipeline'",
-                    source->name()));
-  }
-  std::vector<std::string> names;
-  if (const node* section = document.find("params")) {
-    for (const node::member& m : section->members()) names.push_back(m.key.text);
-  }
-  return names;
-}
-
-/// The files of an experiment, each read once.
-class experiment_files {
- public:
-  explicit experiment_files(const experiment_spec& spec) : directory_(spec.directory) {
-    if (spec.source) note(spec.source->name(), spec.source);
-  }
-
-  /// Opens a path as written in the experiment. Errors do not quote the text of a file that is not
-  /// a pipeline, because an experiment may name any file.
-  /// @return valid as long as this object; null after an error at the path's place
-  const pipeline_file* open(const named& path, diagnostics& out) {
-    const auto full = (std::filesystem::path(directory_) / path.text).lexically_normal().string();
-    const auto known = std::ranges::find(files_, full, &pipeline_file::path);
-    if (known != files_.end()) return &*known;
-    try {
-      const auto source = read_source(full);
-      pipeline_file read{full, source, declared_parameters(source)};
-      note(path.text, source);
-      return &files_.emplace_back(std::move(read));
-    } catch (const unreadable_file& problem) {
-      out.error(path.place,
-                fmt::format("{} cannot be read: {}", quote(path.text, 200), problem.reason()));
-      return nullptr;
-    }
-  }
-
-  /// Returns each file's path as written and its 64-bit FNV-1a checksum in hex.
-  const std::vector<std::pair<std::string, std::string>>& checksums() const { return checksums_; }
-
-  /// Returns the texts, in the same order.
-  const std::vector<std::shared_ptr<const source_text>>& sources() const { return sources_; }
-
- private:
-  void note(const std::string& path, std::shared_ptr<const source_text> source) {
-    checksums_.emplace_back(path, fmt::format("{:016x}", seed_from(source->text())));
-    sources_.push_back(std::move(source));
-  }
-
-  std::string directory_;
-  std::deque<pipeline_file> files_;  ///< a deque, so that pointers stay valid
-  std::vector<std::pair<std::string, std::string>> checksums_;
-  std::vector<std::shared_ptr<const source_text>> sources_;
-};
-
 /// Returns the last value of each key. Replaced values are not checked.
 std::vector<node::member> last_of_each(const std::vector<const assignment*>& list) {
   std::vector<node::member> values;
@@ -121,10 +42,6 @@ std::vector<node::member> last_of_each(const std::vector<const assignment*>& lis
     values.push_back({a->key, a->value});
   }
   return values;
-}
-
-bool has_parameter(const pipeline_file& file, const std::string& name) {
-  return std::ranges::find(file.parameters, name) != file.parameters.end();
 }
 
 /// Reads and plans units for one machine. Adds plug-ins to `registry`. Units share the stages that
@@ -163,7 +80,7 @@ class unit_planner {
 void add_parameters(const std::vector<assignment>& params, experiment_unit& unit,
                     diagnostics& out) {
   for (const assignment& a : params) {
-    if (has_parameter(*unit.file, a.key.text)) {
+    if (unit.file->has_parameter(a.key.text)) {
       unit.parameters.push_back(&a);
     } else {
       out.error(a.key.place,
@@ -181,7 +98,7 @@ void add_assignments(const std::vector<assignment>& assignments, experiment_unit
   known.insert(known.end(), unit.file->parameters.begin(), unit.file->parameters.end());
   for (const assignment& a : assignments) {
     const bool setting = is_setting(a.key.text);
-    if (setting != has_parameter(*unit.file, a.key.text)) {
+    if (setting != unit.file->has_parameter(a.key.text)) {
       (setting ? unit.settings : unit.parameters).push_back(&a);
     } else if (setting) {
       out.error(a.key.place,
@@ -342,7 +259,7 @@ std::vector<assignment> assignments_to(const experiment_spec& spec, std::size_t 
   for (const assignment& a : configuration.assignments) {
     const auto [name, key] = split_key(spec, a.key.text);
     if (!name.empty() && name != spec.together[member].name.text) continue;
-    if (name.empty() && !is_setting(a.key.text) && !has_parameter(file, a.key.text)) continue;
+    if (name.empty() && !is_setting(a.key.text) && !file.has_parameter(a.key.text)) continue;
     list.push_back({{std::string(key), a.key.place}, a.value});
   }
   return list;
@@ -382,7 +299,7 @@ void check_keys_of_members(const experiment_spec& spec, const configuration_spec
     if (!name.empty() || is_setting(a.key.text)) continue;
     const bool known = std::ranges::any_of(spec.together, [&](const member_spec& member) {
       const pipeline_file* file = files.open(member.pipeline, out);
-      return file != nullptr && has_parameter(*file, a.key.text);
+      return file != nullptr && file->has_parameter(a.key.text);
     });
     if (known) continue;
     out.error(a.key.place,
@@ -396,8 +313,9 @@ void check_keys_of_members(const experiment_spec& spec, const configuration_spec
 void check_sharing(const experiment_spec& spec, const std::vector<experiment_unit>& units,
                    diagnostics& out) {
   if (spec.how.share == sharing::none || units.empty()) return;
+  const auto name_of = [&](const experiment_unit& unit) { return spec.together[unit.index].name; };
   const auto needs = [&](const experiment_unit& unit, const std::string& what) {
-    out.error(spec.together[unit.index].name.place,
+    out.error(name_of(unit).place,
               fmt::format("share: {} needs {}", to_word(spec.how.share), what));
   };
   const settings& first = units.front().planned.run;
@@ -407,12 +325,17 @@ void check_sharing(const experiment_spec& spec, const std::vector<experiment_uni
       needs(unit, fmt::format("strategy: overlap, with graphs: stage or off, in all members; this "
                               "one has strategy: {} and graphs: {}",
                               to_word(run.strategy), to_word(run.graphs)));
-    } else if (std::tie(run.policy, run.window, run.realtime) !=
-               std::tie(first.policy, first.window, first.realtime)) {
-      needs(unit, fmt::format("the same policy, window and realtime in all members; this one has "
-                              "{}, {} and {}, unlike the first; set them for all under 'run'",
-                              run.policy, run.window, run.realtime));
     }
+    const auto must_equal = [&](const char* key, auto settings::*member) {
+      if (run.*member == first.*member) return;
+      needs(unit, fmt::format("the same {0} in all members; this one has {0}: {1}, and {2} has "
+                              "{0}: {3}; set {0} for all under 'run'",
+                              key, written(run.*member), quote(name_of(units.front()).text),
+                              written(first.*member)));
+    };
+    must_equal("policy", &settings::policy);
+    must_equal("window", &settings::window);
+    must_equal("realtime", &settings::realtime);
   }
   const policy_kind* policy = units.front().planned.policy.kind;
   const bool deadline = std::ranges::any_of(units, has_deadline<plan>, &experiment_unit::planned);
@@ -429,6 +352,7 @@ void check_horizon(const experiment_spec& spec, const std::vector<experiment_uni
                    diagnostics& out) {
   if (!spec.how.horizon) return;
   for (const experiment_unit& unit : units) {
+    if (unit.found.has_errors()) continue;
     const named& name = spec.together[unit.index].name;
     const settings& run = unit.planned.run;
     if (run.max_time) {
@@ -480,8 +404,11 @@ std::vector<experiment_unit> planned_members(const experiment_spec& spec, experi
   std::vector<const experiment_unit*> all;
   for (const experiment_unit& unit : units) all.push_back(&unit);
   attribute_diagnostics(spec, all, out);
-  if (!out.has_errors()) check_sharing(spec, units, out);
-  if (!out.has_errors()) check_horizon(spec, units, out);
+  const auto failed = [](const experiment_unit& unit) { return unit.found.has_errors(); };
+  if (units.size() == spec.together.size() && std::ranges::none_of(units, failed)) {
+    check_sharing(spec, units, out);
+  }
+  check_horizon(spec, units, out);
   std::vector<const plan*> plans;
   for (const experiment_unit& unit : units) plans.push_back(&unit.planned);
   warn_of_polling(plans, planner.target().cpus, spec.name.place, out);
@@ -502,7 +429,7 @@ class merged_diagnostics {
   void report(std::size_t configurations, diagnostics& out) const {
     for (auto [key, entry] : found_) {
       auto& [d, in] = entry;
-      if (d.severity == severity::warning && in.size() < configurations) {
+      if (in.size() < configurations) {
         const auto more = in.size() > 1 ? fmt::format(" and {} more", in.size() - 1) : "";
         d.message = fmt::format("configuration {}{}: {}", quote(in[0], 200), more, d.message);
       }
@@ -523,13 +450,13 @@ void plan_varied_together(const experiment_spec& spec, experiment_files& files,
     diagnostics found;
     check_keys_of_members(spec, declared, files, found);
     const auto units = planned_members(spec, files, &declared, planner, found);
-    auto configuration = all_together(spec, declared.name.text, units);
-    if (!found.has_errors()) result.chains = planned_chains(spec.chains, configuration, found);
+    auto& configuration =
+        result.configurations.emplace_back(all_together(spec, declared.name.text, units));
+    if (units.size() == spec.together.size()) {
+      result.chains = planned_chains(spec.chains, configuration, found);
+    }
     merged.add(declared.name.text, found);
-    // Errors of other configurations are mostly the same.
-    if (found.has_errors()) return merged.report(result.configurations.size() + 1, out);
-    result.configurations.push_back(std::move(configuration));
-    result.configurations.back().what.assignments = assignment_texts(declared.assignments);
+    configuration.what.assignments = assignment_texts(declared.assignments);
   }
   merged.report(result.configurations.size(), out);
   for (std::size_t c = 0; c < spec.configurations.size(); ++c) {
@@ -554,7 +481,7 @@ void plan_together(const experiment_spec& spec, experiment_files& files, unit_pl
     result.configurations.push_back({{name + " alone", {}, {name}}, {unit.planned}});
   }
   result.configurations.push_back(all_together(spec, "together", units));
-  if (!out.has_errors()) {
+  if (units.size() == spec.together.size()) {
     result.chains = planned_chains(spec.chains, result.configurations.back(), out);
   }
   for (std::size_t m = 0; m < members; ++m) result.pairs.push_back({{members, m}, {m, 0}});
@@ -585,6 +512,12 @@ experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& reg
   experiment_files files(spec);
   plan_target on = target;
   on.shares_policy = spec.how.share != sharing::none;
+  for (const configuration_spec& configuration : spec.configurations) {
+    for (const assignment& a : configuration.assignments) {
+      const auto key = split_key(spec, a.key.text).second;
+      on.varies_policy |= key == "policy" || key == "strategy";
+    }
+  }
   unit_planner planner{registry, on};
   if (spec.together.empty()) {
     plan_configurations(spec, files, planner, out, result, refused);

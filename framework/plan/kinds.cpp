@@ -89,6 +89,7 @@ void warn_of_idle(const draft& d, const node& given, const std::vector<parameter
 /// Reports a priority of a CPU stage, which has no stream, under a policy without priorities.
 void warn_of_idle_priority(draft& d, const draft_stage& stage) {
   if (stage.kind->moves || stage.kind->on != side::cpu) return;
+  if (d.target.varies_policy) return;
   if (d.policy.kind != nullptr && d.policy.kind->uses_priorities) return;
   for (const node::member& member : stage.spec->parameters.members()) {
     if (member.key.text != "priority") continue;

@@ -26,13 +26,14 @@ std::vector<std::string> stage_names(const planned_configuration& in) {
   return names;
 }
 
-/// Returns the stage of a name MEMBER.STAGE; empty after an error.
+/// Returns the stage of a name MEMBER.STAGE; empty after an error, also of the member's plan.
 std::optional<chain_stage> find_stage(const named& name, const planned_configuration& in,
                                       diagnostics& out) {
   for (std::size_t m = 0; m < in.members.size(); ++m) {
     const std::string prefix = in.what.members[m] + '.';
     if (!name.text.starts_with(prefix)) continue;
     const auto& stages = in.members[m].stages;
+    if (in.members[m].reach.empty()) return std::nullopt;
     const auto found =
         std::ranges::find(stages, name.text.substr(prefix.size()), &planned_stage::name);
     if (found != stages.end()) {

@@ -19,6 +19,7 @@ struct plan_target {
   bool selects = true;  ///< as in `device_properties`; true if the device is not present
   plugin_use plugins = plugin_use::load;  ///< for the pipelines of an experiment
   bool shares_policy = false;  ///< other pipelines may have the deadlines that the policy needs
+  bool varies_policy = false;  ///< other plans may use priorities that this one does not
 };
 
 /// Turns a spec into a plan, which is usable only if `out` has no errors. Reports all errors at

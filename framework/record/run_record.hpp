@@ -113,7 +113,13 @@ struct output_record {
   std::optional<std::int64_t> rows = {};
   /// Up to `most_output_values` evenly spaced elements, to compare results whose checksums differ.
   std::vector<double> values = {};
+  /// Largest absolute difference from a reference tensor, and the same divided by the largest
+  /// absolute value of the reference, if that is not 0. `most_error` if only one of two elements is
+  /// a number, or if infinities differ. Empty without a reference.
+  std::optional<double> error = {};
+  std::optional<double> relative_error = {};
 };
+inline constexpr double most_error = std::numeric_limits<double>::max();
 
 template <class Archive>
 void fields(Archive& a, part_of_record<output_record> auto& of) {
@@ -123,6 +129,8 @@ void fields(Archive& a, part_of_record<output_record> auto& of) {
   a.value("finite", of.finite);
   a.value("rows", of.rows, rows_within(of.type.shape));
   a.value("values", of.values);
+  a.value("error", of.error);
+  a.value("relative_error", of.relative_error);
 }
 inline constexpr std::size_t most_output_values = 256;
 

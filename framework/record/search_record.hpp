@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/base/clock.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/fields.hpp"
 
@@ -99,6 +100,8 @@ inline constexpr double least_tau = 0.5;
 struct search_record {
   search_metric objective = search_metric::p50;
   std::vector<search_limit> limits;
+  nanoseconds time_limit = 0;
+  nanoseconds time = 0;       ///< from the first plan to the last trial
   std::int64_t frames = 0;    ///< measured before the confirmation
   std::optional<double> tau;  ///< Kendall's tau-b of predicted and measured objectives
   std::vector<search_candidate> candidates;  ///< simplest first; the first has the file's settings
@@ -108,6 +111,8 @@ template <class Archive>
 void fields(Archive& a, part_of_record<search_record> auto& of) {
   a.value("objective", of.objective);
   a.value("limits", of.limits);
+  a.value("time_limit_ns", of.time_limit, any_time);
+  a.value("time_ns", of.time, any_time);
   a.value("frames", of.frames, from_0);
   a.value("tau", of.tau);
   a.value("candidates", of.candidates);

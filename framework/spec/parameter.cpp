@@ -112,7 +112,9 @@ bool in_range(const parameter& p, double number, const place& where, diagnostics
   const bool high_enough = !p.minimum || number >= *p.minimum;
   const bool low_enough = !p.maximum || number <= *p.maximum;
   if (high_enough && low_enough) return true;  // NaN is outside any bounds
-  out.error(where, fmt::format("'{}' must be {}, found {}", p.name, range_of(p), show(p, number)));
+  const bool or_word = p.type == parameter_type::integer && !p.choices.empty();
+  out.error(where, fmt::format("'{}' must be {}, found {}", p.name,
+                               or_word ? "a " + describe_type(p) : range_of(p), show(p, number)));
   return false;
 }
 

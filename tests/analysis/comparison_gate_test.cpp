@@ -240,6 +240,21 @@ TEST(gate_of_two_experiments, uses_the_verdicts_on_the_second) {
   EXPECT_EQ(outcome(0.9, 1.3, verdict::inconclusive), gate_outcome::passed);
 }
 
+TEST(gate_of_two_experiments, fails_with_a_verdict_that_is_inconclusive) {
+  const auto open = parse_gate(" inconclusive ", gated::comparison);
+  const auto one = changed(figure::p50, 0.9, 3.3, verdict::inconclusive);
+  EXPECT_EQ(judge(slower, experiments({one})).outcome, gate_outcome::passed);
+  const auto found = judge(open, experiments({one}));
+  EXPECT_EQ(found.outcome, gate_outcome::failed);
+  EXPECT_EQ(found.why, "1 of 1 verdicts; the first is p50 of 'x', 95 % interval -10.0 % to +230 %");
+  for (const auto clear : {verdict::slower, verdict::same, verdict::faster}) {
+    const auto known = changed(figure::p50, 0.9, 1.3, clear);
+    EXPECT_EQ(judge(open, experiments({known})).outcome, gate_outcome::passed);
+    auto late = changed(figure::late, 0.9, 1.3, verdict::inconclusive);
+    EXPECT_EQ(judge(open, experiments({known, late})).outcome, gate_outcome::passed);
+  }
+}
+
 TEST(gate_of_two_experiments, is_not_judged_by_incomplete_experiments) {
   const auto fine = changed(figure::p50, 0.999, 1.001, verdict::same);
   EXPECT_EQ(judge(slower, experiments({})).outcome, gate_outcome::not_judged);
@@ -322,6 +337,18 @@ TEST(gate_of_two_runs, fails_if_the_distance_of_intervals_exceeds_the_limit) {
   EXPECT_EQ(found.why, "95 % interval of p50 980 ns to 1.02 us before, 1.10 us to 1.30 us after");
   const auto open = judge(slower, before, saved(1200, interval{1010, 1300}));
   EXPECT_THAT(open.why, StartsWith("inconclusive, more frames needed: 95 % interval of p50 "));
+}
+
+TEST(gate_of_two_runs, fails_if_inconclusive_unless_apart_or_within_the_margin) {
+  const auto open = parse_gate("inconclusive", gated::comparison);
+  const auto outcome = [&](interval before, interval after) {
+    return judge(open, saved(1000, before), saved(1000, after)).outcome;
+  };
+  EXPECT_EQ(outcome({980, 1020}, {1010, 3000}), gate_outcome::failed);
+  EXPECT_EQ(outcome({980, 1020}, {1021, 3000}), gate_outcome::passed);  // slower
+  EXPECT_EQ(outcome({980, 1020}, {900, 979}), gate_outcome::passed);    // faster
+  EXPECT_EQ(outcome({998, 1001}, {1000, 1003}), gate_outcome::passed);  // within 1 %
+  EXPECT_EQ(outcome({998, 1001}, {1000, 1020}), gate_outcome::failed);
 }
 
 TEST(gate_of_two_runs, is_not_judged_without_an_interval) {

@@ -40,10 +40,12 @@ TEST(parse_gate, accepts_every_metric_of_a_run) {
 TEST(parse_gate, names_the_option_and_what_it_expects) {
   EXPECT_EQ(refusal("p98>20ms"),
             "--fail-if 'p98>20ms': unknown metric 'p98' (known: p50, p90, p95, p99, p99.9, p99.99, "
-            "mean, max, late)");
+            "mean, max, late, device_memory, error)");
   EXPECT_EQ(refusal("p99"),  // what remains of an unquoted p99>20ms in a shell
             "--fail-if 'p99': expected METRIC > LIMIT, in quotes for the shell: 'p99>20ms'");
   EXPECT_THAT(refusal("slower<5%", gated::comparison), HasSubstr("'slower>5%'"));
+  EXPECT_EQ(refusal("inconclusive>5%", gated::comparison),
+            "--fail-if 'inconclusive>5%': 'inconclusive' takes no limit");
   for (const char* limit : {"", "20", "ms", "0ms", "-1ms", "=20ms", "20ms>1", "5%", "nan ms"}) {
     EXPECT_THAT(refusal(std::string("p99>") + limit), HasSubstr("expected a time above zero"));
   }
@@ -95,9 +97,10 @@ TEST(gate_of_a_run, is_not_judged_by_too_few_frames) {
 }
 
 TEST(gate_of_a_run, explains_before_the_run_why_it_cannot_judge) {
-  settings run;
-  const auto why = [&run](const char* text) {
-    return why_never_judged(parse_gate(text, gated::run), run);
+  plan planned;
+  settings& run = planned.run;
+  const auto why = [&planned](const char* text) {
+    return why_never_judged(parse_gate(text, gated::run), planned);
   };
   run.frames = 298;
   EXPECT_EQ(why("p99>1s"), "p99 needs 299 frames, the run has 298");
@@ -108,6 +111,60 @@ TEST(gate_of_a_run, explains_before_the_run_why_it_cannot_judge) {
   run.deadline = 20 * ms;
   EXPECT_EQ(why("p99>1s"), "");
   EXPECT_EQ(why("late>1%"), "");
+}
+
+TEST(gate_of_a_run, refuses_a_stage_that_is_unknown_or_not_timed) {
+  plan planned;
+  planned.stages.emplace_back().name = "detect";
+  const auto why = [&planned](const char* text) {
+    return why_never_judged(parse_gate(text, gated::run), planned);
+  };
+  EXPECT_EQ(why("detect.max>1s"), "");
+  EXPECT_EQ(why("detct.max>1s"), "the pipeline has no stage 'detct' (did you mean 'detect'?)");
+  planned.run.frames = 10;
+  EXPECT_EQ(why("detect.p99.9>1s"), "p99.9 needs 2995 frames, the stage has 10");
+  planned.run.timing = timing_method::none;
+  EXPECT_EQ(why("detect.max>1s"), "timing=none measures no stage times");
+  EXPECT_EQ(why("max>1s"), "");
+}
+
+TEST(gate_of_a_run, judges_the_times_of_a_stage) {
+  auto record = counting(100);
+  auto& stage = record.stages.emplace_back();
+  stage.name = "a.p99";  // a name may contain a point
+  stage.on = side::cpu;
+  for (const auto& frame : record.frames) {
+    stage.cpu.push_back({frame.begin, frame.begin + (frame.end - frame.begin) / 10});
+  }
+  EXPECT_EQ(of_run("a.p99.max>10ms", record).outcome, gate_outcome::passed);
+  const auto above = of_run("a.p99.p50 > 4.999ms", record);
+  EXPECT_EQ(above.outcome, gate_outcome::failed);
+  EXPECT_EQ(above.condition.text, "a.p99.p50>4.999ms");
+  EXPECT_EQ(above.value->value, 5 * ms);
+  EXPECT_EQ(of_run("b.max>1s", record).outcome, gate_outcome::not_judged);
+}
+
+TEST(gate_of_a_run, limits_device_memory) {
+  auto record = counting(1);
+  record.memory.device_bytes = 2ULL << 30;
+  EXPECT_EQ(of_run("device_memory>2GiB", record).outcome, gate_outcome::passed);
+  EXPECT_EQ(of_run("device_memory>2047MiB", record).outcome, gate_outcome::failed);
+  EXPECT_THAT(refusal("device_memory>2GB"), HasSubstr("device_memory>2GiB"));
+}
+
+TEST(gate_of_a_run, limits_the_error_of_outputs) {
+  auto record = counting(1);
+  record.outputs = {{.tensor = "a"}, {.tensor = "b"}};
+  EXPECT_EQ(of_run("error>1e-3", record).outcome, gate_outcome::not_judged);
+  record.outputs[0].relative_error = 1e-4;
+  record.outputs[1].relative_error = 2e-3;
+  EXPECT_EQ(of_run("error>2e-3", record).outcome, gate_outcome::passed);
+  const auto above = of_run("error>1e-3", record);
+  EXPECT_EQ(above.outcome, gate_outcome::failed);
+  EXPECT_EQ(above.why, "0.002 of output 'b'");
+  record.outputs[0].relative_error = most_error;
+  EXPECT_EQ(of_run("error>1e300", record).why, "not finite of output 'a'");
+  EXPECT_THAT(refusal("error>1%"), HasSubstr("expected a number above zero after '>'"));
 }
 
 TEST(gate_of_a_run, counts_dropped_frames_as_late) {

@@ -10,6 +10,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/spec/experiment_reader.hpp"
+#include "framework/spec/settings_reader.hpp"
 #include "framework/spec/settings_table.hpp"
 #include "tests/base/temporary_folder.hpp"
 #include "tests/plan/plan_testing.hpp"
@@ -172,7 +173,18 @@ TEST(search_space, refuses_texts_with_the_option_and_the_remedy) {
   EXPECT_THAT(refused("in_flight=1,,2"),
               HasSubstr("--over in_flight=1,,2:1:1: error: a value of 'in_flight' is missing"));
   EXPECT_THAT(refused("in_flight=2,2"), HasSubstr("'2' is there twice"));
-  EXPECT_THAT(refused("frames=10"), HasSubstr("changes how a trial is measured"));
+  for (const std::string& key : setting_keys()) {
+    const bool of_measuring =
+        std::set<std::string>{"frames", "warmup", "max_time", "timing", "seed", "guard"}.contains(
+            key);
+    const bool of_load = std::set<std::string>{"arrival", "rate",  "arrival_file", "phase",
+                                               "jitter",  "burst", "deadline"}
+                             .contains(key);
+    const std::string why = of_measuring ? "changes how a trial is measured"
+                            : of_load    ? "is part of the load"
+                                         : "a value is missing";
+    EXPECT_THAT(refused((key + "=").c_str()), HasSubstr(why)) << key;
+  }
   EXPECT_THAT(refused("strategy=asink"), HasSubstr("--over strategy=asink"));
   EXPECT_THAT(refused("strategy=asink"), HasSubstr("(known: serial, async, overlap)"));
   EXPECT_THAT(refusal(two_sides, {"in_flight", "in_flight=1"}), HasSubstr("given twice"));
@@ -193,8 +205,10 @@ TEST(search_space, reports_errors_of_the_file_once) {
 
 TEST(search_space, its_experiment_plans_the_same_configurations) {
   const node value = node::scalar("8", false, {});
-  const space_of made(two_sides, {"batch=4,8", "deadline=2ms,3.5 ms", "graphs"},
-                      {{{"timing"}, node::scalar("none", false, {})}});
+  const space_of made(two_sides, {"batch=4,8", "batch_wait=2ms,3.5 ms", "graphs"},
+                      {{{"timing"}, node::scalar("none", false, {})},
+                       {{"arrival"}, node::scalar("constant", false, {})},
+                       {{"rate"}, node::scalar("100", false, {})}});
   std::vector<experiment_configuration> candidates;
   for (const auto& c : made.list()) candidates.push_back(c.what);
   std::swap(candidates[0], candidates[2]);  // in the order of preference
@@ -226,7 +240,7 @@ TEST(search_space, its_experiment_plans_the_same_configurations) {
     plan expected = made.list()[i == 0 ? 2 : i == 2 ? 0 : i].members.front();
     EXPECT_EQ(members.front().run.frames, 33);
     EXPECT_EQ(members.front().run.timing, timing_method::none);
-    EXPECT_EQ(members.front().run.deadline, expected.run.deadline);
+    EXPECT_EQ(members.front().run.batch_wait, expected.run.batch_wait);
     for (auto& [name, parameter] : expected.parameters) {
       if (name == "side") parameter = "8";
     }

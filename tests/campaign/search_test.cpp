@@ -38,8 +38,10 @@ struct made_machine {
   double frame_spread = 0.03;
   std::uint64_t seed = 1;
   std::set<std::size_t> broken = {};
+  nanoseconds setup = 0;  ///< before the first trial of a candidate
 
   std::vector<std::int64_t> frames = {};  ///< measured, by candidate
+  std::set<std::size_t> ready = {};
   std::uint64_t trials = 0;
   nanoseconds clock = 0;
 
@@ -59,6 +61,7 @@ struct made_machine {
     }
     frames.resize(medians.size());
     frames[candidate] += count;
+    if (ready.insert(candidate).second) clock += setup;
     std::vector<double> noise(static_cast<std::size_t>(count));
     normal_generator numbers;
     numbers.seed(mix_seed(seed, 3 * ++trials));
@@ -146,6 +149,8 @@ struct made_search {
     search_measurements by{trials, predict, {}};
     by.confirm = [&](const confirmation_request& request) {
       confirmed = request.candidates;
+      machine.clock += planning;
+      machine.ready.clear();
       made_trials fresh(machine, request.candidates, request.frames, 1'000'000);
       return run_confirmation(space, request, fresh, options.stop);
     };
@@ -153,6 +158,7 @@ struct made_search {
   }
 
   made_machine machine;
+  nanoseconds planning = 0;  ///< of the confirmation
   search_options options;
   std::function<std::optional<run_record>(std::size_t, std::int64_t)> predict = {};
   std::vector<std::size_t> confirmed = {};
@@ -400,6 +406,52 @@ TEST(search, confirms_with_enough_frames_for_its_percentiles_even_in_a_short_tim
   EXPECT_LT(made.machine.clock, 30'000'000'000);
 }
 
+TEST(search, counts_planning_and_the_preparation_of_candidates) {
+  made_search made({.medians = std::vector<double>(200, 10), .setup = 200'000'000}, {});
+  made.options.frames.reset();
+  made.options.time_limit = 20'000'000'000;
+  made.options.begun = 0;
+  made.planning = made.machine.clock = 3'000'000'000;
+  const auto record = made.search();
+  EXPECT_LT(made.machine.clock, 21'000'000'000);
+  EXPECT_GT(made.machine.clock, 15'000'000'000);
+  EXPECT_EQ(record.search->time_limit, 20'000'000'000);
+  EXPECT_EQ(record.search->time, made.machine.clock);
+  EXPECT_TRUE(summary_of(record).chosen);
+}
+
+TEST(search, refuses_a_time_limit_with_which_it_cannot_end_and_names_one_that_suffices) {
+  // The file's settings take 10 ms. p99 needs 299 frames, of each of two candidates at least.
+  for (const nanoseconds setup : {0, 2'000'000'000}) {
+    const auto search = [&](nanoseconds limit) {
+      made_search made({.medians = {10, 8, 9, 11},
+                        .block_spread = 0,
+                        .trial_spread = 0,
+                        .frame_spread = 1e-3,
+                        .setup = setup},
+                       {search_metric::p99});
+      made.options.frames.reset();
+      made.options.time_limit = limit;
+      const auto found = summary_of(made.search());
+      EXPECT_EQ(choice(found), 1U);
+      EXPECT_LE(made.machine.clock, 2 * limit);
+      return made.machine.clock;
+    };
+    std::string refusal;
+    try {
+      search(3'000'000'000);
+    } catch (const input_error& e) {
+      refusal = e.what();
+    }
+    // Trials have 30 frames and 5 of warm-up: 10 * 2 * 35 * 10 ms, after the first 10 frames.
+    EXPECT_THAT(refusal, HasSubstr("--time-limit 3.00 s: the search takes at least"));
+    EXPECT_THAT(refusal, HasSubstr(setup > 0 ? "at least 13.1 s" : "at least 7.10 s"));
+    EXPECT_THAT(refusal, HasSubstr("300 frames of each candidate"));
+    const auto enough = std::stoll(refusal.substr(refusal.rfind("--time-limit ") + 13));
+    EXPECT_LE(search(1'000'000'000 * enough), 1'000'000'000 * enough) << enough;
+  }
+}
+
 // ---- Against an exhaustive search ---------------------------------------------------------------
 
 /// Candidates of a drawn pipeline, measured in virtual time with 1 % noise per trial, and predicted
@@ -455,17 +507,18 @@ TEST(search, reaches_98_percent_of_an_exhaustive_search_with_a_quarter_of_its_fr
     const auto objective = seed % 2 == 0 ? search_metric::throughput : search_metric::p50;
     std::int64_t frames = 0;
     std::uint64_t trials = 0;
-    const auto measure = [&](std::size_t candidate) {
-      frames += 40;
+    const auto measure = [&](std::size_t candidate, std::int64_t count) {
+      frames += count;
       const made_machine noise{{}, 0, 0, 0, seed};
       return slower(drawn.records[candidate], std::exp(0.01 * noise.normal(++trials)));
     };
     struct drawn_trials final : trial_runner {
-      std::function<run_record(std::size_t)> measure;
+      std::function<run_record(std::size_t, std::int64_t)> measure;
       std::vector<std::size_t> candidates;
-      std::vector<run_record> run(std::size_t c, const trial_request&,
+      std::int64_t frames = 0;  // unless requested
+      std::vector<run_record> run(std::size_t c, const trial_request& request,
                                   const stop_request*) override {
-        return {measure(candidates[c])};
+        return {measure(candidates[c], request.frames.value_or(frames))};
       }
     };
     const auto space = space_of(drawn.records.size());
@@ -482,11 +535,11 @@ TEST(search, reaches_98_percent_of_an_exhaustive_search_with_a_quarter_of_its_fr
       drawn_trials fresh;
       fresh.measure = measure;
       fresh.candidates = request.candidates;
+      fresh.frames = request.frames;
       return run_confirmation(space, request, fresh, nullptr);
     };
     search_options options;
     options.goal.objective = objective;
-    options.frames = 40;
     options.clock = [] { return nanoseconds{0}; };
     const auto record = find_best_settings(space, by, options);
     const auto found = choice(summary_of(record));
@@ -500,7 +553,7 @@ TEST(search, reaches_98_percent_of_an_exhaustive_search_with_a_quarter_of_its_fr
     }
     const double best = *std::ranges::min_element(scores);
     reached += scores[*found] <= best + std::log(1 / 0.98);
-    const auto exhaustive = static_cast<std::int64_t>(drawn.records.size()) * 10 * 40;
+    const auto exhaustive = static_cast<std::int64_t>(drawn.records.size()) * 10 * 45;
     EXPECT_LE(4 * frames, exhaustive) << "seed " << seed << " tau " << *record.search->tau;
   }
   EXPECT_GE(reached, 9) << "of 10 pipelines";

@@ -90,9 +90,12 @@ share: cpu
 {more}""", "set.yaml")
 
     def test_the_highest_factor_on_the_rates_of_a_set_is_found(self):
-        # At a factor of 1 / 0.6 the worker is busy all the time.
+        # At a factor of 1 / 0.6 the worker is busy all the time. The trace has 100 times a second.
         path = self.folder / "c.json"
-        done = graphline("capacity", self.set_of(more="run: {policy: deadline}"), "--device",
+        (self.folder / "light.csv").write_text("due_ms\n" + "".join(
+            f"{10 * i + i % 3}\n" for i in range(400)))
+        light = "arrival: trace, arrival_file: light.csv, deadline: 10ms"
+        done = graphline("capacity", self.set_of(light, "run: {policy: deadline}"), "--device",
                          "host", "--percentile", "p90", "--within", "20%", "--frames", "40",
                          "--json", path)
         self.expect(done, 0)
@@ -103,6 +106,8 @@ share: cpu
         self.assertIn(result["probes"][0]["pipeline"], ("light", "heavy"))
         for run in result["record"]["runs"]:
             self.assertEqual([one["pipeline"] for one in run["members"]], ["light", "heavy"])
+            due, rate = run["members"][0]["frames"]["due"], run["rate"]
+            self.assertAlmostEqual((due[9] - due[0]) * rate, 90e6, delta=10)
         again = graphline("report", path)
         self.expect(again, 0)
         self.assertEqual(again.stdout, done.stdout)
@@ -120,9 +125,16 @@ share: cpu
                       refused(self.set_of(), "--in-flight", "2"))
         self.assertIn("--predict predicts one pipeline", refused(self.set_of(), "--predict", "x"))
         self.assertIn("--configuration fifo: the experiment has no such configuration; it has "
-                      "'policy=fifo', 'policy=deadline'",
+                      "'policy=fifo' (c1) and 'policy=deadline' (c2)",
                       refused(self.set_of(more="vary: {policy: [fifo, deadline]}"),
                               "--configuration", "fifo"))
+        self.assertIn("member 'light' has 'poisson'", refused(
+            self.set_of(more="configurations: [{name: a}, {name: b, light.arrival: poisson}]"),
+            "--configuration", "c2"))
+        (self.folder / "light.csv").write_text("due_ms\n0\n10\n20\n")
+        self.assertIn("a trace of the experiment ends after 1 frames of the pipeline with the "
+                      "lowest rate; a verdict on p95 needs at least 79", refused(
+                          self.set_of("arrival: trace, arrival_file: light.csv, deadline: 10ms")))
         alone = self.pipeline("experiment: one\npipeline: light.yaml\n"
                               "vary: {in_flight: [1, 2]}\n", "alone.yaml")
         self.assertIn("runs one pipeline at a time", refused(alone))

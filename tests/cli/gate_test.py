@@ -28,6 +28,32 @@ class run_gates(Case):
         self.assertGreater(done.stdout.index("gate mean"), done.stdout.index("output"))
         self.assertEqual(done.stderr, "")
 
+    def test_stages_memory_and_the_error_against_a_reference_can_be_limited(self):
+        path, tensors = self.pipeline(), self.folder / "tensors"
+        limits = ("--fail-if", "net.max>60min", "--fail-if", "device_memory>64MiB")
+        done = graphline("run", path, "--save-tensors", tensors, *limits)
+        self.expect(done, 0, "\ngate net.max>60min: passed, ",
+                    "\ngate device_memory>64MiB: passed, ", stream="stdout")
+        same = ("run", path, "--reference", tensors, "--fail-if", "error>1e-6")
+        self.expect(graphline(*same), 0, "relative error", "gate error>1e-6: passed: 0 of output",
+                    stream="stdout")
+        values = tensors / "output.best.values.npy"
+        raw = bytearray(values.read_bytes())
+        raw[-1] ^= 0x80  # the sign of the last number
+        values.write_bytes(raw)
+        done = graphline(*same, "--json", self.folder / "r.json")
+        self.expect(done, 4, "gate error>1e-6: FAILED: ", " of output 'best.values'",
+                    stream="stdout")
+        output = next(one for one in json.loads((self.folder / "r.json").read_text())["outputs"]
+                      if one["tensor"] == "best.values")
+        self.assertGreater(output["relative_error"], 1e-6)
+        values.unlink()
+        self.expect(graphline(*same), 2, "output 'best.values' has no reference: neither")
+        self.expect(graphline("run", path, "--fail-if", "error>1"), 2,
+                    "--fail-if 'error>1': the outputs have no reference, which --reference DIR")
+        self.expect(graphline("run", path, "--fail-if", "nett.p50>1s"), 2,
+                    "the pipeline has no stage 'nett' (did you mean 'net'?)")
+
     def test_a_quiet_run_names_the_failed_ones_alone(self):
         done = graphline("run", self.pipeline(), "-q", "--deadline", "1us", "--fail-if", HELD,
                          "--fail-if", "late>99%", "--json", self.folder / "r.json")

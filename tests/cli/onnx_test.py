@@ -48,14 +48,14 @@ def node(operator, inputs, outputs, name):
             + text(3, name) + text(4, operator))
 
 
-def model(last="Add"):
+def model(last="Add", extents=("batch", 1, 2, 3)):
     """A 1x1 convolution with weight 2, relu, and an operator `last` with 1."""
     graph = (text(1, node("Conv", ["x", "w"], ["c"], "conv1"))
              + text(1, node("Relu", ["c"], ["scores"], "relu1"))
              + text(1, node(last, ["scores", "one"], ["sum"], "last1"))
              + text(2, "small")
              + text(5, tensor("w", [1, 1, 1, 1], [2.0])) + text(5, tensor("one", [1], [1.0]))
-             + text(11, value("x", ["batch", 1, 2, 3]))
+             + text(11, value("x", extents))
              + text(12, value("scores", ["batch", 1, 2, 3]))
              + text(12, value("sum", ["batch", 1, 2, 3])))
     return number(1, 8) + text(8, number(2, 17)) + text(7, graph)
@@ -77,6 +77,42 @@ def model_of_integers(dtype, operator):
              + text(1, node("Cast", ["one_or_not"], ["scores"], "second") + to_float)
              + text(2, "integers") + text(5, one) + text(11, read) + text(12, value("scores", [3])))
     return number(1, 8) + text(8, number(2, 17)) + text(7, graph)
+
+
+class model_alone(Case):
+    """A model in place of a pipeline."""
+
+    def model(self, *extents):
+        path = self.folder / "it's a.model.onnx"
+        path.write_bytes(model(extents=extents or ("batch", 1, 2, 3)))
+        return path
+
+    def test_it_runs_like_a_pipeline_with_one_stage(self):
+        result = self.result_of("run", self.model(), "--set", "batch=3")
+        self.assertEqual(result["pipeline"], "it_s_a.model")
+        self.assertEqual([one["shape"] for one in result["outputs"]], [[3, 1, 2, 3]] * 2)
+        result = self.result_of("run", self.model())
+        self.assertEqual(result["outputs"][0]["shape"], [1, 1, 2, 3])
+        self.expect(graphline("inspect", self.model()), 0, "conv1", stream="stdout")
+
+    def test_dimensions_without_a_value_are_named(self):
+        path = self.model("batch", 1, "high", 3)
+        done = graphline("run", path)
+        self.expect(done, 2, "leaves dimensions of its inputs open; give them a value: "
+                             "--set high=VALUE")
+        self.expect(graphline("run", path, "--set", "high=2"), 0)
+        self.expect(graphline("run", path, "--set", "high=2", "--set", "hihg=3"), 2, "'hihg'")
+
+    def test_its_pipeline_is_written_to_go_on_with(self):
+        folder = self.folder / "elsewhere"
+        folder.mkdir()
+        path = folder / "made.yaml"
+        self.expect(graphline("check", self.model(), "--set", "batch=2", "--pipeline", path), 0)
+        self.assertIn("params: {batch: 2}\n", path.read_text())
+        result = self.result_of("run", path)
+        self.assertEqual(result["outputs"][0]["shape"], [2, 1, 2, 3])
+        self.expect(graphline("check", path, "--pipeline", "-"), 2, "is not an ONNX model")
+        self.expect(graphline("search", self.model()), 2, "graphline check ", "--pipeline FILE.yaml")
 
 
 class Onnx(Case):

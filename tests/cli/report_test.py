@@ -54,6 +54,11 @@ class report(Case):
                     again = self.folder / f"again.{form}"
                     self.assertTrue(again.read_bytes() == file.read_bytes(), form)
 
+    def test_the_help_names_every_command_whose_results_it_reads(self):
+        text = " ".join(graphline("report", "--help").stdout.split())
+        self.assertIn("A --json result of run, predict, compare, overhead, search, roofline, "
+                      "calibrate, capacity, predict --validate or inspect", text)
+
     def test_a_trace_of_an_experiment_is_refused_with_the_remedy(self):
         path, _ = self.experiment_result()
         file = self.folder / "e"

@@ -46,6 +46,7 @@ class search(Case):
         self.assertTrue(answer["settings"].startswith("pause=2ms"), answer)
         self.assertRegex(text, r"settings pause=2ms")
         self.assertRegex(text, r"p50 \d+\.\d+ ms \(95 % interval")
+        self.assertRegex(text, r"time \d\.\d+ s time limit 4.00 s")
         self.assertRegex(text, r"against the file -\d+\.\d % \(95 % interval")
         self.assertRegex(text, r"in the pipeline's file: (run: \{.*\} )?params: \{pause: 2ms\}")
         for name in (page, notes):
@@ -83,7 +84,7 @@ class search(Case):
         self.assertEqual(len(more), trials + count)
 
     def test_a_constraint_that_nothing_meets_names_the_nearest_and_what_it_lacks(self):
-        text, result = self.found("--subject-to", "throughput>=2000/s")
+        text, result = self.found("--subject-to", "throughput>=2000/s", status=4)
         self.assertFalse(result["answer"]["chosen"])
         self.assertIn("no confirmed candidate meets every constraint with confidence", text)
         self.assertRegex(text, r"the nearest is 'pause=2ms")
@@ -109,6 +110,9 @@ class search(Case):
                 (["--over", "pause"], "expected values: --over pause=VALUE,VALUE"),
                 (["--over", "pause=soon,1ms"], "--over pause=soon,1ms"),
                 (["--over", "strategy=asink"], "unknown value 'asink'"),
+                (["--over", "rate=20,30"], "this setting is part of the load"),
+                (["--minimize", "p99", "--time-limit", "1s"],
+                 "--time-limit 1.00 s: the search takes at least"),
                 (["--set", "pauses=1ms"], "no parameter 'pauses'"),
                 (["--over", "wait", "--over", "graphs=off,stage"], "there is nothing to search"),
                 (["--json", self.folder / "p.yaml"], "--json")):
@@ -117,6 +121,16 @@ class search(Case):
                       self.refused("--minimize", "p50", "--maximize", "throughput"))
         self.assertIn("unknown kind 'cpu.spun'",
                       self.refused(text=PAUSES.replace("cpu.spin", "cpu.spun")))
+
+    def test_an_experiment_is_no_pipeline(self):
+        self.pipeline(PAUSES, "p.yaml")
+        for text in ("pipeline: p.yaml\nvary: {in_flight: [1, 2]}\n",
+                     "together: [{pipeline: p.yaml}, {name: q, pipeline: p.yaml}]\n"):
+            experiment = self.pipeline("experiment: e\n" + text, "e.yaml")
+            done = graphline("search", experiment, "--device", "host")
+            self.expect(done, 2)
+            self.assertRegex(" ".join(done.stderr.split()), "declares an experiment, not a "
+                             "pipeline; use it with 'graphline compare'")
 
     def test_settings_of_the_file_that_fail_end_the_search(self):
         self.assertEqual(list(self.folder.glob("*.json")), [])

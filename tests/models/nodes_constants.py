@@ -1,10 +1,10 @@
 """Random nodes of operators that make constants, or compute with them alone."""
 
 from nodes import Node, anything, draws, emptied, of
-from published import np
+from published import np, onnx
 
 
-@draws("ArgMax")
+@draws("ArgMax", "ArgMin")
 def arg_max(source, _):
     shape = source.shape(1, 4)
     attributes = {}
@@ -18,6 +18,16 @@ def arg_max(source, _):
     values = source.floats(shape, 1e30, False) if dtype == "float32" and source.chance(0.5) else (
         source.random.integers(0, 3, shape))
     return Node(opset, [source.constant(values, dtype)], attributes, gives="int64")
+
+
+@draws("BitShift")
+def shifted(source, _):
+    dtype, width = source.pick(("uint8", 8), ("uint16", 16), ("uint32", 32), ("uint64", 32))
+    a, b = source.broadcast(2)
+    return Node(source.opset(11), [
+        source.constant(source.random.integers(0, 2 ** width, a), dtype, 0),
+        source.constant(source.random.integers(0, 8, b), dtype, 0)],
+        {"direction": source.pick("LEFT", "RIGHT")}, gives=dtype)
 
 
 @draws("CumSum")
@@ -58,6 +68,60 @@ def constant_of_shape(source, _):
     attributes = {"value": np.asarray([source.whole(0, 3)], dtype)} if source.chance(0.8) else {}
     return Node(source.opset(9), [source.constant(shape)], attributes,
                 gives=dtype if attributes else "float32")
+
+
+@draws("EyeLike")
+def identity_matrix(source, _):
+    x = anything(source, source.wholes(2, 1, 5))
+    attributes = {}
+    dtype = source.pick("float32", "float64", "int64")
+    number = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    source.maybe(attributes, k=source.whole(-6, 6), dtype=number)
+    if of(x) not in ("float32", "float64", "int64"):
+        attributes["dtype"] = number
+    return Node(source.opset(9), [x], attributes, gives=dtype if "dtype" in attributes else of(x))
+
+
+@draws("IsInf", "IsNaN")
+def classified(source, operator):
+    attributes = {}
+    if operator == "IsInf":
+        source.maybe(attributes, detect_negative=source.whole(0, 1),
+                     detect_positive=source.whole(0, 1))
+    return Node(source.opset(10), [source.input(source.floats(source.shape()), 0.1)], attributes,
+                gives="bool")
+
+
+@draws("OneHot")
+def one_hot(source, _):
+    shape = source.shape(1, 3)
+    depth = source.whole(1, 6)
+    attributes = {}
+    source.maybe(attributes, axis=source.axis(len(shape) + 1))
+    dtype = source.pick("float32", "int64")
+    return Node(source.opset(11), [
+        source.constant(source.random.integers(-depth - 1, depth + 1, shape), "int64", 0.04),
+        source.constant(source.pick(depth, [depth]), "int64", 0),
+        source.constant(source.wholes(2, -2, 2), dtype)], attributes, gives=dtype)
+
+
+@draws("TopK")
+def top_k(source, _):
+    shape = source.shape(1, 4)
+    attributes = {}
+    source.maybe(attributes, axis=source.axis(len(shape)))
+    opset = source.opset(10)
+    if opset >= 11:
+        source.maybe(attributes, largest=source.whole(0, 1), sorted=1)
+    axis = attributes.get("axis", -1)
+    if opset < 11 and axis < 0:
+        attributes["axis"] = axis % len(shape)
+    dtype = source.pick("float32", "int64", "int32") if opset >= 11 else "float32"
+    values = source.floats(shape, 1e30, False) if dtype == "float32" and source.chance(0.5) else (
+        source.random.integers(0, 3, shape))
+    return Node(opset, [source.constant(values, dtype, 0.04),
+                        source.constant([source.whole(1, shape[axis])])],
+                attributes, outputs=2, gives="int64")  # of the indices
 
 
 @draws("NonZero")

@@ -1,6 +1,7 @@
-"""Random nodes of products of matrices and tensors, and of LSTM."""
+"""Random nodes of products of matrices and tensors, and of recurrent networks."""
 
 from nodes import Input, Node, draws
+from published import np
 
 
 @draws("MatMul")
@@ -33,9 +34,13 @@ def general_product(source, _):
     return Node(opset, inputs, attributes)
 
 
-@draws("LSTM")
-def lstm(source, _):
+USUAL = {"GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"], "RNN": ["Tanh"]}
+
+
+@draws("GRU", "LSTM", "RNN")
+def recurrent(source, operator):
     steps, batch, features, hidden = source.wholes(4, 1, 5)
+    gates = {"GRU": 3, "LSTM": 4, "RNN": 1}[operator]
     way = source.pick("forward", "reverse", "bidirectional")
     directions = 2 if way == "bidirectional" else 1
     attributes = {"hidden_size": hidden}
@@ -43,35 +48,41 @@ def lstm(source, _):
     if "direction" not in attributes:
         directions = 1
     opset = source.opset()
-    for name, value in [("clip", 1.0), ("input_forget", 1),
-                        ("activations", ["Sigmoid", "Tanh", "Relu"] * directions)]:
+    others = [*USUAL[operator][:-1], "Relu"]
+    for name, value in [("clip", 1.0), ("activations", others * directions)]:
         if source.chance(0.03):
             attributes[name] = value
-    if source.chance(0.1):
-        attributes["activations"] = ["Sigmoid", "Tanh", "Tanh"] * directions
+    if operator == "LSTM" and source.chance(0.03):
+        attributes["input_forget"] = 1
+    if operator == "GRU":
+        source.maybe(attributes, linear_before_reset=source.whole(0, 1))
+    if operator == "RNN" and source.chance(0.3):
+        attributes["activations"] = [source.pick("Relu", "Sigmoid", "Tanh")] * directions
+    elif source.chance(0.1):
+        attributes["activations"] = USUAL[operator] * directions
     if opset >= 14 and source.chance(0.1):
         attributes["layout"] = 0
 
     def drawn(*shape):
         return source.random.normal(0, 0.5, shape).astype("float32")
 
-    optional = [Input(drawn(directions, 8 * hidden), source.chance(0.03)),
+    optional = [Input(drawn(directions, 2 * gates * hidden), source.chance(0.03)),
                 source.constant([steps - (source.whole(0, 1) if source.chance(0.1) else 0)] * batch,
                                 "int32"),
-                source.input(drawn(directions, batch, hidden)),
-                source.input(drawn(directions, batch, hidden)),
-                source.input(drawn(directions, 3 * hidden), 0.03)]
+                source.input(drawn(directions, batch, hidden))]
+    if operator == "LSTM":
+        optional += [source.input(drawn(directions, batch, hidden)),
+                     source.input(drawn(directions, 3 * hidden), 0.03)]
     kept = [each if source.chance(0.5) else None for each in optional]
-    if source.chance(0.9):
-        kept[-1] = None
     while kept and kept[-1] is None:
         kept.pop()
-    # Of NaN and infinite numbers ONNX Runtime gives finite ones.
+    # Of NaN and infinite numbers ONNX Runtime gives finite ones, and its tanh of tiny ones is 0.
     x = source.floats([steps, batch, features], 10.0, False)
+    x = np.where(np.abs(x) < 1e-20, np.float32(0), x)
     return Node(opset, [source.input(x, 0.97),
-                        source.input(drawn(directions, 4 * hidden, features), 0.03),
-                        source.input(drawn(directions, 4 * hidden, hidden), 0.03), *kept],
-                attributes, outputs=source.whole(1, 3))
+                        source.input(drawn(directions, gates * hidden, features), 0.03),
+                        source.input(drawn(directions, gates * hidden, hidden), 0.03), *kept],
+                attributes, outputs=source.whole(1, 3 if operator == "LSTM" else 2))
 
 
 @draws("Einsum")

@@ -242,20 +242,64 @@ def blocks(source, operator):
     return Node(opset, [source.input(source.floats(shape), 0.97)], attributes)
 
 
-@draws("ScatterND")
-def scatter(source, _):
-    shape = source.shape(1, 4)
-    depth = source.whole(1, len(shape))
-    outer = source.shape(0, 2, 3)
-    places = np.stack([source.random.integers(-extent, extent, outer) for extent in shape[:depth]],
-                      -1)
-    opset = source.opset(11)
-    x = anything(source, shape, 0.6)
-    updates = np.asarray(source.random.integers(0, 2, outer + shape[depth:]), x.values.dtype)
+def updated(source, opset, x, given, shape):
+    """The node that scatters updates of this shape to x at the indices `given`."""
+    values = (source.floats(shape, 1e10, False) if of(x) == "float32" else
+              np.asarray(source.random.integers(0, 2, shape), x.values.dtype))
     attributes = {}
-    if opset >= 16 and source.chance(0.4):
+    if opset >= 16 and source.chance(0.4) and of(x) != "bool":
         attributes["reduction"] = source.pick("none", "add", "mul",
                                               *(["max", "min"] if opset >= 18 else []))
-    return Node(opset, [x, source.constant(places),
-                        source.input(updates, 0.6 if x.computed else 0.04)],
-                attributes, gives=of(x))
+    return Node(opset, [x, given, source.input(values, 0.6 if x.computed else 0.04)], attributes,
+                gives=of(x))
+
+
+@draws("ScatterND", "GatherND")
+def at_positions(source, operator):
+    shape = source.shape(1, 4)
+    scatters = operator == "ScatterND"
+    batch = 0 if scatters or source.chance(0.6) else source.whole(0, len(shape) - 1)
+    depth = source.whole(1, len(shape) - batch)
+    outer = shape[:batch] + source.shape(0, 2, 3)
+    places = np.stack([source.random.integers(-extent, extent, outer)
+                       for extent in shape[batch:batch + depth]], -1)
+    opset = source.opset(11) if scatters or batch == 0 else source.opset(12)
+    if scatters and source.chance(0.7):  # each place once
+        count = int(np.prod(shape[:depth]))
+        flat = source.random.permutation(count)[:source.whole(1, min(count, 6))]
+        places = np.stack(np.unravel_index(flat, shape[:depth]), -1)
+        outer = [len(flat)]
+    given = Input(np.asarray(places, "int64"), source.chance(0.5))
+    x = anything(source, shape, 0.7)
+    if scatters:
+        return updated(source, opset, x, given, outer + shape[depth:])
+    return Node(opset, [x, given], {"batch_dims": batch} if batch else {}, gives=of(x))
+
+
+@draws("Scatter", "ScatterElements", "GatherElements")
+def at_elements(source, operator):
+    shape = source.shape(1, 4)
+    attributes = {}
+    source.maybe(attributes, axis=source.axis(len(shape)))
+    axis = attributes.get("axis", 0)
+    scatters = operator != "GatherElements"
+    chosen = [source.whole(1, extent) if source.chance(0.5) else extent for extent in shape]
+    if not scatters or source.chance(0.3):
+        chosen[axis] = source.whole(1, 6)
+        places = source.random.integers(-shape[axis], shape[axis], chosen)
+    else:  # each element once
+        order = source.random.permuted(np.broadcast_to(
+            np.arange(shape[axis]).reshape([-1 if i == axis % len(shape) else 1
+                                            for i in range(len(shape))]), shape), axis=axis)
+        places = order[tuple(slice(extent) for extent in chosen)]
+    given = Input(np.ascontiguousarray(places, source.pick("int64", "int32")), source.chance(0.5))
+    x = anything(source, shape, 0.7)
+    opset = source.opset(9, 10) if operator == "Scatter" else source.opset(11)
+    if opset < 11:
+        given.values = given.values % shape[axis]
+        attributes = {name: value % len(shape) for name, value in attributes.items()}
+    if not scatters:
+        return Node(opset, [x, given], attributes, gives=of(x))
+    node = updated(source, opset, x, given, chosen)
+    node.attributes.update(attributes)
+    return node

@@ -211,6 +211,9 @@ def resize(source, operator):
         "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
         *(["half_pixel_symmetric"] if opset >= 19 else []), "tf_crop_and_resize"),
         nearest_mode=source.pick("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"))
+    if mode == "cubic":
+        source.maybe(attributes, cubic_coeff_a=source.pick(-0.5, -0.75),
+                     exclude_outside=source.whole(0, 1))
     # Of NaN and infinite numbers ONNX Runtime gives NaN where they weigh nothing.
     inputs = [source.input(source.floats(shape, 1e10, False), 0.97), None, None, None]
     by_size = source.chance(0.5)
@@ -233,5 +236,12 @@ def resize(source, operator):
         inputs[2] = source.constant([scales[axis] for axis in axes], "float32")
         inputs.pop()
     if attributes.get("coordinate_transformation_mode") == "tf_crop_and_resize" or opset < 13:
-        inputs[1] = source.constant([0.0] * len(axes) + [1.0] * len(axes), "float32", 0)
+        starts, ends = [0.0] * len(axes), [1.0] * len(axes)
+        if source.chance(0.7):
+            for i, axis in enumerate(axes):
+                if axis % len(shape) >= len(shape) - 2:
+                    starts[i] = round(float(source.random.uniform(-0.2, 0.4)), 2)
+                    ends[i] = round(float(source.random.uniform(0.6, 1.2)), 2)
+        inputs[1] = source.constant(starts + ends, "float32", 0)
+        source.maybe(attributes, extrapolation_value=source.number())
     return Node(opset, inputs, attributes)

@@ -60,6 +60,10 @@ class Case:
         self.operator = operator
         self.number = number
         self.drawn = DRAWN[operator](Source(operator, number))
+        if Source(operator + " of constants", number).chance(0.1):
+            for each in self.drawn.inputs:
+                if each is not None:
+                    each.computed = False
         self.reads = {}  # array by the model's input
         self.refused = self.failed = None
         self.given = self.expected = None
@@ -95,7 +99,7 @@ class Case:
         attributes = {name: onnx.numpy_helper.from_array(value) if isinstance(value, np.ndarray)
                       else value for name, value in self.drawn.attributes.items()}
         nodes.append(onnx.helper.make_node(self.operator, names, list(given), **attributes))
-        if not self.reads or self.operator in ("Shape", "Size"):
+        if not self.reads or self.operator in ("EyeLike", "Shape", "Size"):
             self.reads["zero"] = np.zeros(1, "float32")
         for i, name in enumerate(given):
             if self.drawn.gives != "float32":

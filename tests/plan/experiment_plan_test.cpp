@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <tuple>
 
 #include "tests/plan/experiment_testing.hpp"
 
@@ -281,17 +282,24 @@ TEST(pipelines_together, share_only_what_one_policy_and_one_priority_can_schedul
         ElementsAre("share: cpu needs a member with a deadline, such as 20ms, for policy: " +
                     policy));
   }
-  const std::string differs =
-      "needs the same policy, window and realtime in all members; this one has oldest_frame, 1 and "
-      "0, unlike the first; set them for all under 'run'";
-  for (const char* other : {"realtime: 5", "window: 2", "policy: fifo"}) {
-    EXPECT_THAT(errors(other, "window: 1", ""), IsEmpty());
+  for (const auto& [key, other, own] : {std::tuple{"realtime", "5", "0"},
+                                        {"window", "2", "1"},
+                                        {"policy", "fifo", "oldest_frame"}}) {
+    const std::string differs = fmt::format(
+        "needs the same {0} in all members; this one has {0}: {2}, and 'camera' has {0}: {1}; set "
+        "{0} for all under 'run'",
+        key, other, own);
+    const std::string camera = fmt::format("{}: {}", key, other);
+    EXPECT_THAT(errors(camera, "window: 1", ""), IsEmpty());
     for (const std::string share : {"cpu", "device", "both"}) {
-      const auto e = planned(other, "window: 1", "share: " + share + "\n");
+      const auto e = planned(camera, "window: 1", "share: " + share + "\n");
       ASSERT_THAT(messages(e.out, severity::error), ElementsAre("share: " + share + " " + differs));
       EXPECT_EQ(e.out.all().front().place.line, 4U);
     }
   }
+  EXPECT_THAT(errors("realtime: 5, window: 2", "", "share: cpu\n"),
+              ElementsAre(::testing::HasSubstr("'camera' has window: 2"),
+                          ::testing::HasSubstr("'camera' has realtime: 5")));
   EXPECT_THAT(errors("", "realtime: 5", "share: cpu\n"), IsEmpty());
   EXPECT_THAT(errors("", "window: 0", "share: both\n"),
               ElementsAre("share: both needs a window, such as window: 1 under 'run' of the "
@@ -299,6 +307,60 @@ TEST(pipelines_together, share_only_what_one_policy_and_one_priority_can_schedul
   EXPECT_THAT(errors("strategy: async", "window: 1", "share: cpu\n"),
               ElementsAre("share: cpu needs strategy: overlap, with graphs: stage or off, in all "
                           "members; this one has strategy: async and graphs: stage"));
+}
+
+TEST(pipelines_together, have_all_their_errors_reported_at_once) {
+  const temporary_folder folder;
+  write_members(folder);
+  const auto errors = [&](const std::string& text) {
+    return messages(plan_text(folder / "exp.yaml", "experiment: e\ntogether:\n" + text).out,
+                    severity::error);
+  };
+  using ::testing::HasSubstr;
+  EXPECT_THAT(errors("  - {pipeline: camera.yaml, run: {strategy: serial, max_time: 1s}}\n"
+                     "  - {name: bulk, pipeline: batch.yaml, run: {strategy: overlap}}\n"
+                     "share: device\nhorizon: 2s\n"
+                     "chains: {c: [camera.x, bulk.y]}\n"),
+              ElementsAre(HasSubstr("this one has strategy: serial"), HasSubstr("needs a window"),
+                          HasSubstr("'max_time'"), HasSubstr("'camera.x' is not a stage")));
+  // The configurations have different errors, and a chain has one that does not need them.
+  EXPECT_THAT(errors("  - {pipeline: camera.yaml}\n"
+                     "  - {name: bulk, pipeline: batch.yaml}\n"
+                     "chains: {c: [camera.x, bulk.a]}\n"
+                     "configurations:\n"
+                     "  - {name: plain}\n"
+                     "  - {name: first, camera.in_flight: 2, camera.strategy: serial}\n"
+                     "  - {name: second, bulk.rate: 9}\n"
+                     "  - {name: third, camera.sides: 9}\n"),
+              ::testing::UnorderedElementsAre(
+                  HasSubstr("'camera.x' is not a stage"),
+                  HasSubstr("configuration 'first': member 'camera': in_flight: 2 makes no sense"),
+                  HasSubstr("configuration 'second': member 'bulk': rate: 9 makes no sense"),
+                  HasSubstr("configuration 'third': 'sides' is neither")));
+  // The stages of a member with errors are unknown, and so is what the members share.
+  EXPECT_THAT(errors("  - {pipeline: camera.yaml, run: {rate: 9}}\n"
+                     "  - {name: bulk, pipeline: batch.yaml}\n"
+                     "share: device\nchains: {c: [camera.a, bulk.y]}\n"),
+              ElementsAre(HasSubstr("rate: 9 makes no sense")));
+}
+
+TEST(a_priority_of_a_cpu_stage, may_have_an_effect_where_the_policy_varies) {
+  const temporary_folder folder;
+  write_members(folder);
+  folder.write("small.yaml",
+               "pipeline: p\nstages: [{name: a, kind: work, shape: [1], priority: high}]\n");
+  const auto warnings = [&](const std::string& text) {
+    return messages(plan_text(folder / "exp.yaml", "experiment: e\n" + text).out,
+                    severity::warning);
+  };
+  const std::string together =
+      "together: [{pipeline: small.yaml}, {pipeline: batch.yaml}]\nrun: {strategy: overlap}\n";
+  for (const std::string& form :
+       {std::string("pipeline: small.yaml\nrun: {strategy: overlap}\n"), together}) {
+    EXPECT_THAT(warnings(form + "vary: {policy: [fifo, fixed_priority]}\n"), IsEmpty());
+    EXPECT_THAT(warnings(form + "vary: {in_flight: [1, 2]}\n"),
+                ElementsAre(::testing::HasSubstr("'priority' has no effect on stage 'a'")));
+  }
 }
 
 TEST(pipelines_together, must_not_end_before_the_horizon) {

@@ -28,10 +28,11 @@ NN_FLOORS = (
     ("stages/nn/layers",),
     ("stages/nn/definition",),
     ("stages/nn/weights", "stages/nn/yaml"),
-    ("stages/nn/fusion", "stages/nn/onnx"),
+    ("stages/nn/fusion",),
     ("stages/nn/program",),
     ("stages/nn/onednn", "stages/nn/cuda"),
     ("stages/nn/host", "stages/nn/cuda/lowering"),
+    ("stages/nn/onnx",),
 )
 
 # The parts of `stages` made for one backend.

@@ -77,6 +77,8 @@ experiment_record searched() {
                                  {"graphs=frame", {{"graphs", "frame"}}, taking(60'000'000)}},
                                 10);
   auto& search = record.search.emplace();
+  search.time_limit = 60'000'000'000;
+  search.time = 63'000'000'000;
   search.frames = 400;
   search.tau = 0.8;
   using enum search_outcome;

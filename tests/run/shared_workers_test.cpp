@@ -53,14 +53,16 @@ drawn_run run_of(const task& t, int level, nanoseconds horizon) {
   return run;
 }
 
-/// Runs pipelines of CPU stages on one worker that they share.
-std::vector<run_record> shared_records(std::deque<drawn_run> runs, std::string_view policy) {
+/// Runs pipelines that share one worker, or a window of one device stage, or both.
+std::vector<run_record> shared_records(std::deque<drawn_run> runs, std::string_view policy,
+                                       sharing shared = sharing::cpu) {
   virtual_clock clock;
   virtual_drivers drivers(clock);
   const auto on = open_model_device(clock, {});
   const auto& kind = *std::ranges::find(builtin_policies(), policy, &policy_kind::name);
   for (drawn_run& run : runs) run.planned.policy = {&kind, {}};
-  const auto resources = std::make_shared<ready_resources<virtual_host>>(0);
+  const auto resources =
+      std::make_shared<ready_resources<virtual_host>>(shared == sharing::cpu ? 0 : 1);
   std::deque<drawn_kinds> kinds;
   std::deque<prepared_pipeline> pipelines;
   std::deque<ready_executor<virtual_host>> executors;
@@ -69,13 +71,19 @@ std::vector<run_record> shared_records(std::deque<drawn_run> runs, std::string_v
   for (const drawn_run& run : runs) {
     kinds.emplace_back(run);
     pipelines.emplace_back(kinds.back().planned(), *on, nullptr);
+    kinds.back().begin();
     const auto time = [&run](std::size_t stage, const frame_position& frame) {
       return run.times[static_cast<std::size_t>(frame.number)][stage];
     };
     virtual_world world{clock, 1, time};
     world.wait_until = [&drivers](nanoseconds when) { drivers.wait_until(when); };
     world.wait_for_call = [&drivers] { drivers.wait_for_call(); };
-    const shared_resources<virtual_host> share{resources, nullptr,
+    world.issue_time = [&kind = kinds.back()](std::size_t, const frame_position& frame) {
+      kind.issued(frame);
+      return nanoseconds{0};
+    };
+    const shared_resources<virtual_host> share{shared != sharing::device ? resources : nullptr,
+                                               shared != sharing::cpu ? resources : nullptr,
                                                static_cast<std::uint16_t>(executors.size())};
     executors.emplace_back(pipelines.back(), share, world);
     kept.emplace_back(pipelines.back().planned(), pipelines.back().parts(), on->properties(),
@@ -91,7 +99,8 @@ std::vector<run_record> shared_records(std::deque<drawn_run> runs, std::string_v
       const auto frames = std::ssize(runs[i].times);
       settings load = how;
       load.frames = frames;
-      frame_schedule due(arrival_times(load, 0, nullptr), frames, queue_policy::block);
+      frame_schedule due(arrival_times(load, 0, nullptr), frames, queue_policy::block, {},
+                         give_up_time(how));
       phase measured;
       measured.frames = frames;
       measured.into = &kept[i];
@@ -99,6 +108,7 @@ std::vector<run_record> shared_records(std::deque<drawn_run> runs, std::string_v
       measured.policy = &all.of(i);
       const phase_result result = executors[i].run(measured);
       EXPECT_EQ(result.failure, std::nullopt);
+      records[i].load = due.end(0, clock.now(), result.completed);
       std::move(kept[i]).move_into(records[i], result.completed);
       records[i].run = how;
       records[i].run.policy = policy;
@@ -398,6 +408,57 @@ TEST(shared_workers, earliest_deadlines_have_no_inversions) {
       inversions += waits.behind->inversions;
     }
     EXPECT_EQ(inversions == 0, by_deadline);
+  }
+}
+
+// ---- Late frames
+// ---------------------------------------------------------------------------------
+
+TEST(shared_workers, drop_and_cut_short_late_frames_whatever_is_shared) {
+  using column = std::vector<nanoseconds>;
+  const auto column_of = [](const run_record& record, nanoseconds frame_record::*time) {
+    column times;
+    for (const frame_record& frame : record.frames) times.push_back(frame.*time);
+    return times;
+  };
+  for (const auto& [on, share] :
+       {std::pair{side::cpu, sharing::cpu}, std::pair{side::cpu, sharing::both},
+        std::pair{side::device, sharing::device}, std::pair{side::device, sharing::both}}) {
+    const auto records = [&, on = on, share = share](late_rule late) {
+      std::deque<drawn_run> runs = {run_of(chain{{600}, 1000, 50}, 1, 3),
+                                    run_of(chain{{100, 90}, 400, 0}, 0, 7)};
+      runs[1].planned.run.deadline = 350;
+      runs[1].planned.run.late = late;
+      for (drawn_run& run : runs) {
+        run.planned.run.window = share == sharing::cpu ? 0 : 1;
+        for (planned_stage& stage : run.planned.stages) {
+          stage.on = on;
+          stage.signals = stage.host_waits = on == side::device;
+        }
+      }
+      return shared_records(runs, "fixed_priority", share);
+    };
+    // The urgent frames are due at 50, 1050 and 2050 and take 600. A frame of the other pipeline
+    // takes 100 + 90, and is late 350 after it is due.
+    //
+    // drop: frame 0 runs from 0 to 100 and, behind the urgent frame, from 700 to 790. Frame 1, due
+    // at 400, is then late. Frame 2 runs from 800; 3 and 4 follow the urgent frame at 1650, 5 is
+    // held by the next one between its stages, and so 6, due at 2400, is late at 2820.
+    const auto drop = records(late_rule::drop);
+    EXPECT_EQ(column_of(drop[0], &frame_record::end), (column{700, 1650, 2730}));
+    EXPECT_EQ(column_of(drop[1], &frame_record::due), (column{0, 800, 1200, 1600, 2000}));
+    EXPECT_EQ(column_of(drop[1], &frame_record::end), (column{790, 990, 1840, 2030, 2820}));
+    EXPECT_EQ(drop[1].load.dropped, (column{400, 2400}));
+    EXPECT_EQ(drop[1].load.cut_short, 0);
+    // skip_rest: at 700, the second stage of frame 0 does not start, so frame 1 begins, and is late
+    // at 800 after its first stage. Frame 3 waits from 1200 to 1650 and never starts a stage. Frame
+    // 5 is late at 2700 behind the urgent frame, frame 6 at 2800 after its first stage.
+    const auto skip = records(late_rule::skip_rest);
+    EXPECT_EQ(column_of(skip[0], &frame_record::end), (column{700, 1650, 2700}));
+    EXPECT_EQ(column_of(skip[1], &frame_record::due), (column{800, 1600}));
+    EXPECT_EQ(column_of(skip[1], &frame_record::end), (column{990, 1840}));
+    EXPECT_EQ(skip[1].load.dropped, (column{0, 400, 1200, 2000, 2400}));
+    EXPECT_EQ(skip[1].load.cut_short, 5);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "framework/run/execute/tensor_data.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,6 +60,52 @@ TEST(tensor_file_names, are_short_enough_each_another_and_the_same_in_every_run)
     EXPECT_FALSE(first_invalid_utf8(name)) << name;
     EXPECT_TRUE(seen.insert(name).second) << name;
   }
+}
+
+/// Compares numbers with those of a reference file.
+output_record compare(const std::vector<float>& values, const std::vector<double>& reference) {
+  const temporary_folder folder;
+  const tensor_type type{shape{static_cast<std::int64_t>(reference.size())}, dtype::float64};
+  write_npy(folder.path() / "y.npy", type, std::as_bytes(std::span(reference)));
+  auto output = describe(dtype::float32, values);
+  compare_with_reference(output, output.type, std::as_bytes(std::span(values)),
+                         reference_file(folder.path().string(), "y", output.type.shape));
+  return output;
+}
+
+TEST(reference, gives_the_largest_difference_and_its_part_of_the_largest_value) {
+  const auto found = compare({1, -8, 3}, {1, -8.5, 2.75});
+  EXPECT_EQ(found.error, 0.5);
+  EXPECT_EQ(found.relative_error, 0.5 / 8.5);
+  EXPECT_EQ(compare({0.25F, 0}, {0, 0}).relative_error, 0.25);
+}
+
+TEST(reference, tells_numbers_from_others) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::nan("");
+  const auto same = compare({std::nanf(""), HUGE_VALF, 2}, {nan, infinity, 2});
+  EXPECT_EQ(same.error, 0);
+  EXPECT_EQ(same.relative_error, 0);
+  EXPECT_EQ(compare({1, 1}, {nan, 0}).relative_error, most_error);
+  EXPECT_EQ(compare({HUGE_VALF, 1}, {-infinity, 1}).error, most_error);
+}
+
+TEST(reference, is_refused_if_missing_or_of_another_shape) {
+  const temporary_folder folder;
+  const auto refusal = [&] {
+    try {
+      reference_file(folder.path().string(), "y", shape{3});
+    } catch (const input_error& problem) {
+      return std::string(problem.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal(), fmt::format("output 'y' has no reference: neither '{}' nor '{}' exists",
+                                   folder / "output.y.npy", folder / "y.npy"));
+  const std::vector<float> four(4);
+  write_npy(folder.path() / "y.npy", {shape{4}, dtype::float32}, std::as_bytes(std::span(four)));
+  EXPECT_EQ(refusal(),
+            fmt::format("reference '{}' has the shape [4]; output 'y' has [3]", folder / "y.npy"));
 }
 
 TEST(output_description, keeps_all_elements_of_a_small_tensor) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "framework/analysis/analyze.hpp"
+#include "framework/analysis/experiment/experiment_labels.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/campaign/capacity/capacity_search.hpp"
@@ -147,17 +148,21 @@ exit_status find_and_report(ready_search of, const capacity_arguments& given,
   return exit_status_of(failure.has_value(), record.interrupted);
 }
 
-/// Returns the index of the configuration of all pipelines that an option names, or else the first.
+/// Returns the index of the configuration of all pipelines with this name or id, or else the first.
 std::size_t configuration_of_all(const experiment_plan& planned, const std::string& name) {
   std::size_t most = 0;  // pipelines in a configuration
   for (const auto& one : planned.configurations) most = std::max(most, one.members.size());
   std::vector<std::string> known;
+  std::optional<std::size_t> with_id;
   for (std::size_t c = 0; most > 1 && c < planned.configurations.size(); ++c) {
     const auto& one = planned.configurations[c];
     if (one.members.size() < most) continue;
     if (name.empty() || one.what.name == name) return c;
-    known.push_back(one.what.name);
+    const auto id = experiment_labels::id(c);
+    if (id == name) with_id = c;
+    known.push_back(fmt::format("'{}' ({})", one.what.name, id));
   }
+  if (with_id) return *with_id;
   if (most < 2) {
     throw input_error(
         fmt::format("experiment '{}' runs one pipeline at a time; 'graphline capacity' takes the "
@@ -166,8 +171,8 @@ std::size_t configuration_of_all(const experiment_plan& planned, const std::stri
   }
   throw input_error(
       fmt::format("--configuration {}: the experiment has no such configuration; it "
-                  "has '{}'",
-                  name, fmt::join(known, "', '")));
+                  "has {}",
+                  name, listed(known)));
 }
 
 exit_status measure_set(capacity_arguments& given) {
@@ -195,11 +200,11 @@ exit_status measure_set(capacity_arguments& given) {
     const auto& name = chosen.what.members[m];
     if (run.arrival == arrival::closed) continue;
     scheduled = true;
-    if (run.arrival != arrival::constant) {
-      throw input_error(
-          fmt::format("the capacity of concurrent pipelines needs 'arrival: "
-                      "constant', or 'closed' for batch jobs; member '{}' has '{}'",
-                      name, to_word(run.arrival)));
+    if (run.arrival == arrival::poisson || !rate_of(chosen.members[m])) {
+      throw input_error(fmt::format(
+          "the capacity of concurrent pipelines needs 'arrival: constant', 'trace' with two "
+          "different times, or 'closed' for batch jobs; member '{}' has '{}'",
+          name, to_word(run.arrival)));
     }
     const auto bound = read_bound(given.under, run.deadline, name);
     if (!given.under.empty()) of.how.bound = bound;
@@ -210,7 +215,15 @@ exit_status measure_set(capacity_arguments& given) {
         "'rate' in the 'run' section of at least one");
   }
   of.how.frames = read_frames(given.frames, of.how.percentile, nullptr);
-  if (of.how.frames == 0) of.how.frames = least_capacity_frames(of.how.percentile);
+  const auto least = least_capacity_frames(of.how.percentile);
+  if (of.how.frames == 0) of.how.frames = least;
+  const auto frames = frames_of_set(chosen.members, of.how.frames);
+  if (frames < least) {
+    throw input_error(
+        fmt::format("a trace of the experiment ends after {} frames of the pipeline with the "
+                    "lowest rate; a verdict on {} needs at least {}",
+                    frames, percentile_name(of.how.percentile), least));
+  }
   of.how.seed = planned.how.seed;
   of.options.set =
       capacity_set{planned.name, planned.description, chosen.what.members, planned.how.share};
@@ -277,7 +290,7 @@ void add_capacity_command(CLI::App& program, action& chosen) {
   for (const auto& [name, p] : shown_percentiles) percentiles.emplace_back(name);
   command
       ->add_option("--configuration", given->configuration,
-                   "Which configuration of an experiment (default: the first)")
+                   "Which configuration of an experiment, by name or id (default: the first)")
       ->type_name("NAME");
   command
       ->add_option("--percentile", given->percentile,

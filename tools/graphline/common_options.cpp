@@ -22,6 +22,7 @@
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/settings_table.hpp"
 #include "framework/spec/yaml_reader.hpp"
+#include "stages/onnx_pipeline.hpp"
 #include "tools/graphline/terminal.hpp"
 
 namespace graphline {
@@ -155,7 +156,8 @@ void add_checksums(plan& p, const result_outputs& results,
 void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>& wanted) {
   command
       .add_option("PIPELINE.yaml", path_,
-                  "The pipeline; its 'run:' section replaces the defaults below")
+                  "The pipeline; its 'run:' section replaces the defaults below. Or an ONNX\n"
+                  "model, NAME.onnx, whose open dimensions --set gives")
       ->required();
   add_device_option(command, device_);
   command.add_option("--set", set_, "Set a parameter of the pipeline; repeatable")
@@ -187,6 +189,15 @@ bool pipeline_options::names_experiment() const {
   } catch (const input_error&) {
     return false;
   }
+}
+
+std::string pipeline_options::model_pipeline(const std::string& folder) const {
+  namespace fs = std::filesystem;
+  if (!names_model()) {
+    throw input_error(fmt::format("{} is not an ONNX model (NAME.onnx)", quote(path_, 200)));
+  }
+  const auto written = fs::proximate(fs::absolute(path_), fs::absolute(folder));
+  return pipeline_of_model(path_, written.string(), parameters());
 }
 
 std::string pipeline_options::override_given() const {
@@ -222,7 +233,10 @@ planned_pipeline pipeline_options::plan_to(
     if (overrides_["arrival"] == to_word(arrival::closed)) drop_schedule(spec);
     if (adjust) adjust(spec.run);
   };
-  auto result = plan_pipeline(path_, stages_, options, use);
+  const auto from = names_model()
+                        ? pipeline_source(source_text(path_, model_pipeline(folder_of(path_))))
+                        : pipeline_source(path_);
+  auto result = plan_pipeline(from, stages_, options, use);
   if (warns && !result.warnings.all().empty()) {
     print(stderr, fmt::format("{}\n", result.warnings.render()));
   }
@@ -238,6 +252,11 @@ std::vector<std::pair<std::string, std::string>> pipeline_options::parameters() 
 }
 
 experiment_spec pipeline_options::as_experiment() const {
+  if (names_model()) {
+    throw input_error(fmt::format(
+        "this command takes a pipeline; write one with 'graphline check {} --pipeline FILE.yaml'",
+        path_));
+  }
   experiment_spec made;
   made.pipeline = {path_, {std::make_shared<source_text>(path_, "")}};
   for (const auto& [key, text] : overrides_) {

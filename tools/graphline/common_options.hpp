@@ -88,6 +88,10 @@ class pipeline_options {
   /// be read, and for pipes, which can be read only once.
   bool names_experiment() const;
 
+  /// Returns the pipeline of an ONNX model as a file in `folder` would have it.
+  /// @throws input_error if the file given is a pipeline, or like `pipeline_of_model`
+  std::string model_pipeline(const std::string& folder) const;
+
   /// Returns an option that overrides a setting or a parameter of the file; empty if none does.
   std::string override_given() const;
 
@@ -121,6 +125,8 @@ class pipeline_options {
   std::unique_ptr<device> open_device(const plan& p) const;
 
  private:
+  bool names_model() const { return path_.ends_with(".onnx"); }
+
   std::vector<std::pair<std::string, std::string>> parameters() const;
 
   /// With `--arrival closed`, removes the file's settings that need a schedule.

@@ -58,6 +58,10 @@ exit_status check(check_arguments& given) {
   result_outputs outputs(given.files, given.pipeline.files_of(made.planned));
   outputs.show(says);
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, says); });
+  if (const auto file = given.files.path("--pipeline"); !file.empty()) {
+    const auto text = given.pipeline.model_pipeline(file == "-" ? "." : folder_of(file));
+    outputs.write("--pipeline", [&](text_sink& to) { to.append(text); });
+  }
   outputs.finish();
   return exit_status::done;
 }
@@ -87,6 +91,7 @@ void add_check_command(CLI::App& program, action& chosen) {
   given->pipeline.add_to(*command, settings_except({}));
   given->pipeline.add_no_plugins_option(*command);
   given->files.add_json(*command, "Write the plan (- for standard output)");
+  given->files.add(*command, "--pipeline", "Write the pipeline that runs an ONNX model, to edit");
   command->footer("--device cuda shows the plan for a GPU, also on a machine without one.");
   command->callback([&chosen, given] { chosen = [given] { return check(*given); }; });
 }

@@ -153,7 +153,11 @@ exit_status predict_pipeline(predict_arguments& given) {
   options.sensitivity = given.sensitivity;
   given.pipeline.default_device(sources.front().run.device.backend);
   plan p = given.pipeline.plan_to(plan_use::check, set_timing).planned;
-  given.results.gates.refuse([&](const gate& of) { return why_never_judged(of, p.run); });
+  given.results.gates.refuse([&](const gate& of) {
+    return of.metric == "device_memory" || of.metric == "error"
+               ? fmt::format("predictions do not include {}", of.metric)
+               : why_never_judged(of, p);
+  });
   auto read = given.pipeline.files_of(p, given.sources);
   if (!given.on.empty()) read.push_back(given.on);
   result_outputs outputs(given.results.files, read);

@@ -22,6 +22,7 @@
 #include "framework/plan/policies/policies.hpp"
 #include "framework/report/render/heading.hpp"
 #include "framework/run/execute/session.hpp"
+#include "framework/run/execute/tensor_data.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/interrupt.hpp"
@@ -38,6 +39,7 @@ struct run_arguments {
   run_results results;
   std::vector<std::string> sources;
   std::string tensors;
+  std::string reference;
   bool kernels = false;
 };
 
@@ -125,9 +127,18 @@ std::vector<std::string> take_expected_times(const std::vector<std::string>& fil
 exit_status run_pipeline(run_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
-  given.results.gates.refuse([&](const gate& of) { return why_never_judged(of, p.run); });
+  given.results.gates.refuse([&](const gate& of) {
+    return of.metric == "error" && given.reference.empty()
+               ? "the outputs have no reference, which --reference DIR names"
+               : why_never_judged(of, p);
+  });
   const auto device = given.pipeline.open_device(p);
-  run_options options;
+  run_options options{.reference = given.reference};
+  if (!given.reference.empty()) {
+    for (const auto& tensor : p.tensors) {
+      if (tensor.output()) reference_file(given.reference, tensor.name, tensor.type.shape);
+    }
+  }
   const auto warnings = take_expected_times(given.sources, p, device->properties(), options);
   auto outputs = open_outputs(given, p);
   add_checksums(p, outputs, given.sources);
@@ -169,6 +180,11 @@ void add_run_command(CLI::App& program, action& chosen) {
   command
       ->add_option("--save-tensors", given->tensors,
                    "Write inputs, weights and outputs as NumPy files")
+      ->type_name("DIR");
+  command
+      ->add_option("--reference", given->reference,
+                   "Compare the outputs of the last frame with NumPy files, such as those of\n"
+                   "--save-tensors or of another framework: output.NAME.npy or NAME.npy")
       ->type_name("DIR");
   command->add_flag("--kernels", given->kernels,
                     "Trace the operations of each layer, after the measured frames");

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "framework/analysis/analyze.hpp"
+#include "framework/analysis/search/search_summary.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/units.hpp"
 #include "framework/campaign/experiment/experiment.hpp"
@@ -84,6 +86,7 @@ class search_run {
   experiment_record search(search_options options) {
     progress_line line(given_.quiet);
     options.stop = &stop_;
+    options.begun = begun_;
     options.on_progress = [&](std::string_view phase, std::size_t done, std::size_t most) {
       line.show(phase, static_cast<std::int64_t>(done), static_cast<std::int64_t>(most),
                 phase == "racing" ? "rounds" : "candidates");
@@ -116,7 +119,9 @@ class search_run {
         sources_.try_emplace(fmt::format("{} {}", p.run.threads, p.parameters));
     auto& sources = known->second;
     try {
-      if (is_new && sources_.size() <= most_sources) {
+      const nanoseconds began = now();
+      const auto until = static_cast<nanoseconds>(predicted_until * double(time_limit));
+      if (is_new && sources_.size() <= most_sources && began - begun_ + source_time_ < until) {
         std::vector<std::pair<std::string, std::string>> set;
         for (const auto& of : candidate.what.assignments) {
           if (!is_setting(of.first)) set.push_back(of);
@@ -136,6 +141,7 @@ class search_run {
         if (run.interrupted) throw interrupted_error("interrupted");
         source_frames_ += static_cast<std::int64_t>(run.frames.size());
         if (!run.failure) sources.push_back({"the run of each stage alone", std::move(run)});
+        source_time_ = now() - began;
       }
       if (sources.empty()) return std::nullopt;
       return predictor(p, sources).replicate(0, {.frames = frames});
@@ -178,6 +184,7 @@ class search_run {
     return record;
   }
 
+  nanoseconds begun_ = now();
   search_arguments& given_;
   const stop_request& stop_;
   plan_target machine_;
@@ -189,6 +196,7 @@ class search_run {
   std::string text_;                                               ///< of the confirming experiment
   std::map<std::string, std::vector<prediction_source>> sources_;  ///< by parameters and threads
   std::int64_t source_frames_ = 0;
+  nanoseconds source_time_ = 0;  ///< of the last run for predictions, with its preparation
 };
 
 exit_status search(search_arguments& given) {
@@ -199,7 +207,8 @@ exit_status search(search_arguments& given) {
   const auto record = run.search(options);
   end_measuring("a candidate was measured", record.interrupted && record.configurations.empty());
 
-  const auto says = report::describe(record);
+  const auto analysis = analyze(record);
+  const auto says = report::describe(record, analysis);
   outputs.show(says, given.quiet);
   print_failure(record.failure);
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });
@@ -208,7 +217,10 @@ exit_status search(search_arguments& given) {
   }
   outputs.write(says);
   outputs.finish();
-  return exit_status_of(record.failure.has_value(), record.interrupted);
+  const auto status = exit_status_of(record.failure.has_value(), record.interrupted);
+  const bool lacking =
+      !options.goal.limits.empty() && !summarize_search(record, analysis.summary).chosen;
+  return status == exit_status::done && lacking ? exit_status::gate_failed : status;
 }
 
 }  // namespace
@@ -253,7 +265,10 @@ void add_search_command(CLI::App& program, action& chosen) {
                    "Write the confirmation as an experiment that 'compare --resume' continues, and "
                    "its trials");
   add_quiet_option(*command, given->quiet);
-  command->footer("FILE may be - for standard output. Ctrl-C reports the best so far.");
+  command->footer(
+      "FILE may be - for standard output. Ctrl-C reports the best so far. The exit status is 4 if "
+      "no\n"
+      "settings meet every constraint with confidence.");
   command->callback([&chosen, given] { chosen = [given] { return search(*given); }; });
 }
 

@@ -115,7 +115,7 @@ capacity_run_summary summarize(const capacity_run& run, const capacity_settings&
     if (!sample.times.empty()) {
       sample.late = static_cast<double>(late) / static_cast<double>(sample.times.size());
     }
-    sample.growing = how.arrival == arrival::constant &&
+    sample.growing = how.arrival == arrival::constant && member.run.arrival != arrival::trace &&
                      keeps_growing(member, member.run.rate.value_or(run.rate));
     result.held &=
         !sample.times.empty() && sample.late <= 1 - how.percentile + rounding && !sample.growing;

@@ -319,16 +319,35 @@ probe_function make_session_probe(session& s, const capacity_settings& how,
                     how, stop);
 }
 
+namespace {
+
+double slowest_rate(const std::vector<plan>& members) {
+  std::optional<double> lowest;
+  for (const plan& p : members) {
+    if (const auto rate = rate_of(p)) lowest = std::min(lowest.value_or(*rate), *rate);
+  }
+  return lowest.value_or(0);
+}
+
+}  // namespace
+
+std::int64_t frames_of_set(const std::vector<plan>& members, std::int64_t frames) {
+  for (const plan& p : members) {
+    if (!p.arrivals) continue;
+    const auto all = static_cast<double>(frames_that_arrive(p, INT64_MAX));
+    const double in_lowest = all * slowest_rate(members) / rate_of(p).value_or(1);
+    frames = std::min(frames, static_cast<std::int64_t>(in_lowest));
+  }
+  return frames;
+}
+
 probe_function make_set_probe(const experiment_plan& planned, std::size_t configuration,
                               trial_runner& runner, const stop_request* stop) {
-  double lowest = 0;
-  for (const plan& p : planned.configurations[configuration].members) {
-    const double rate = p.run.rate.value_or(0);
-    if (rate > 0 && (lowest == 0 || rate < lowest)) lowest = rate;
-  }
-  return [&runner, stop, lowest, configuration](const probe_request& request) {
+  const auto& members = planned.configurations[configuration].members;
+  return [&runner, stop, configuration, &members](const probe_request& request) {
     if (request.on_progress) request.on_progress({.total = request.frames});
-    const double length = 1e9 * static_cast<double>(request.frames) / (lowest * *request.rate);
+    const auto frames = static_cast<double>(frames_of_set(members, request.frames));
+    const double length = 1e9 * frames / (slowest_rate(members) * *request.rate);
     capacity_run run;
     run.members = runner.run(configuration,
                              {.number = request.seed,

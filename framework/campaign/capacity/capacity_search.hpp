@@ -85,9 +85,13 @@ probe_function make_probe(run_function run, const settings& planned, const capac
 probe_function make_session_probe(session& s, const capacity_settings& how,
                                   const stop_request* stop = nullptr);
 
+/// Returns how many of these frames of the pipeline with the lowest rate are due before the first
+/// trace of a set ends.
+std::int64_t frames_of_set(const std::vector<plan>& members, std::int64_t frames);
+
 /// Returns a function that runs a configuration with all rates multiplied. A run lasts until the
-/// frames of the pipeline with the lowest rate are due.
-/// @pre each pipeline has constant or closed arrivals; at least one has constant arrivals
+/// frames of the pipeline with the lowest rate are due, or a trace ends.
+/// @pre each pipeline has constant, trace or closed arrivals, and at least one has a `rate_of`
 /// @pre `runner` and `stop` outlive the function
 probe_function make_set_probe(const experiment_plan& planned, std::size_t configuration,
                               trial_runner& runner, const stop_request* stop = nullptr);

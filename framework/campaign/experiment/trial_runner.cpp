@@ -135,7 +135,8 @@ class local_trial_runner final : public trial_runner {
            .foreground = run.arrival != arrival::closed,
            .rate = run.rate,
            .arrival_seed = mix_seed(mix_seed(run.seed, request.number), seed_from(name))});
-      if (run.rate) *runs.back().rate *= request.rate_factor;
+      const auto rate = rate_of(s->planned());
+      if (rate && request.rate_factor) runs.back().rate = *rate * *request.rate_factor;
     }
     if (std::ranges::none_of(runs, &concurrent_run::foreground)) runs.front().foreground = true;
     return runs;
@@ -147,6 +148,11 @@ class local_trial_runner final : public trial_runner {
 };
 
 }  // namespace
+
+std::optional<double> rate_of(const plan& p) {
+  if (p.run.rate || p.arrivals == nullptr || p.arrivals->mean_gap <= 0) return p.run.rate;
+  return 1e9 * static_cast<double>(p.run.burst) / p.arrivals->mean_gap;
+}
 
 std::unique_ptr<trial_runner> make_trial_runner(const experiment_plan& planned,
                                                 device_source devices,

@@ -21,9 +21,13 @@ struct trial_request {
   /// Selects the random arrivals. Trials with the same number use the same arrivals for a member in
   /// all configurations; trials with different numbers use different arrivals.
   std::uint64_t number = 0;
-  double rate_factor = 1;                   ///< on the rates of concurrent pipelines
+  std::optional<double> rate_factor = {};   ///< on the rates of concurrent pipelines
   std::optional<nanoseconds> horizon = {};  ///< instead of the experiment's
 };
+
+/// Returns how many frames are due in a second, on average, before any scaling; empty with closed
+/// arrival, and for a trace of a single moment.
+std::optional<double> rate_of(const plan& p);
 
 class trial_runner {
  public:

@@ -1,5 +1,7 @@
 #include "framework/campaign/search/search.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,20 +15,20 @@
 #include "framework/analysis/stats/rank_correlation.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
+#include "framework/base/units.hpp"
 
 namespace graphline {
 namespace {
 
-constexpr double predicted_until = 0.15;  // of the time limit
-constexpr double screened_until = 0.4;
+constexpr double screened_until = 0.4;  // of the time limit
 constexpr double raced_until = 0.65;
 constexpr std::size_t probes = 10;  // candidates that test the predictions
 constexpr std::size_t least_raced = 8;
-constexpr std::size_t most_raced = 12;
-constexpr std::size_t most_rounds = 6;
+constexpr std::size_t most_blocks = 4;  // of a round of the race
 constexpr std::size_t most_confirmed = 4;
 constexpr std::int64_t confirming_trials = 10;
 constexpr std::int64_t least_trial_frames = 5;  // of a trial
+constexpr double spare = 2;  // frames that are late together tell less, and limits share 5 %
 
 using index_list = std::vector<std::size_t>;
 
@@ -41,7 +43,8 @@ class settings_search {
         file_(planned.configurations.front().members.front().run),
         samples_(planned_.configurations.size()),
         predicted_(planned_.configurations.size()),
-        begun_(options.clock()) {
+        begun_(options.begun.value_or(options.clock())),
+        planning_(elapsed()) {
     made_.objective = goal_.objective;
     made_.limits = goal_.limits;
     for (const auto& c : planned_.configurations) {
@@ -76,6 +79,8 @@ class settings_search {
       record.stopped = "interrupted";
     }
     finish_candidates();
+    made_.time_limit = options_.time_limit;
+    made_.time = static_cast<nanoseconds>(elapsed());
     record.search = std::move(made_);
     return record;
   }
@@ -93,6 +98,7 @@ class settings_search {
   /// Runs a trial. If it fails, the candidate drops out. Trials of a block have the same arrivals.
   void measure(std::size_t candidate, std::int64_t frames, std::uint64_t block) {
     stop_if_asked();
+    const double before = elapsed();
     auto& to = made_.candidates[candidate];
     try {
       const auto runs =
@@ -102,8 +108,9 @@ class settings_search {
       if (!run.failure && !run.frames.empty()) {
         samples_[candidate].add(run);
         made_.frames += static_cast<std::int64_t>(run.frames.size());
-        frame_times_[candidate] = std::max<nanoseconds>(1, running_time(run)) /
-                                  static_cast<nanoseconds>(run.frames.size());
+        const auto time = std::max<nanoseconds>(1, running_time(run));
+        frame_times_[candidate] = time / static_cast<nanoseconds>(run.frames.size());
+        setup_ = std::max(setup_, elapsed() - before - static_cast<double>(time));
         return;
       }
       to.failure = run.failure.value_or("no frame was completed");
@@ -141,10 +148,54 @@ class settings_search {
   void try_file() {
     measure(0, options_.frames.value_or(std::min<std::int64_t>(file_.frames, 10)), 0);
     samples_[0] = {};
+    check_time();
     // Assumes that predictions let most candidates of a large space be skipped.
     const auto trials = std::min(samples_.size(), 2 * probes + samples_.size() / 5);
     trial_frames_ = frames_for(0.25 * limit(), static_cast<double>(trials), {0}, 20);
     most_frames_ = std::max<std::int64_t>(45, file_.frames);
+  }
+
+  /// Returns the frames that the percentiles of the objective and the limits need.
+  double frames_needed() const {
+    auto needed = static_cast<double>(frames_of_objective());
+    for (const search_limit& each : goal_.limits) {
+      const auto limited = percentile_of(each.metric);
+      if (limited) needed = std::max(needed, static_cast<double>(frames_to_hold(*limited)));
+    }
+    return needed;
+  }
+
+  /// Returns the frames of a confirming trial with which its candidate has `all` in all.
+  std::int64_t confirming_frames(double all) const {
+    const auto each = std::ceil(all / static_cast<double>(confirming_trials));
+    return options_.frames.value_or(std::max(least_trial_frames, static_cast<std::int64_t>(each)));
+  }
+
+  /// Returns how long a confirmation takes if all of its candidates run like the file's settings.
+  double confirmation_time(std::size_t candidates, std::int64_t frames) const {
+    const auto trial = static_cast<double>((file_.warmup + frames) * frame_times_.at(0));
+    return planning_ + static_cast<double>(candidates) *
+                           (setup_ + trial * static_cast<double>(confirming_trials));
+  }
+
+  /// @throws input_error if a search of twice the time limit is too short to confirm anything
+  void check_time() const {
+    const auto frames = confirming_frames(frames_needed());
+    const double least = elapsed() + confirmation_time(2, frames);
+    if (least <= 2 * limit()) return;
+    const double enough =
+        confirmation_time(most_confirmed, confirming_frames(spare * frames_needed())) /
+        (1 - raced_until);
+    throw input_error(fmt::format(
+        "--time-limit {}: the search takes at least {}, because the confirmation needs {} frames "
+        "of each candidate, and a frame of the file's settings takes {}{}; use --time-limit "
+        "{:.0f}s",
+        format_duration(limit()), format_duration(least), confirming_trials * frames,
+        format_duration(static_cast<double>(frame_times_.at(0))),
+        setup_ + planning_ > 0.1 * least
+            ? ", after preparations of " + format_duration(planning_ + setup_)
+            : "",
+        std::ceil(1e-9 * enough)));
   }
 
   /// Predicts candidates in random order while time lasts.
@@ -222,7 +273,7 @@ class settings_search {
     auto& outcome = made_.candidates[candidate].outcome;
     if (outcome != search_outcome::pruned) return;
     outcome = search_outcome::no_time;
-    if (candidate > 0 && elapsed() >= screened_until * limit()) return;
+    if (candidate > 0 && elapsed() + setup_ >= screened_until * limit()) return;
     measure(candidate, trial_frames_, 0);
     if (samples_[candidate].trials() == 0) return;
     outcome = search_outcome::measured;
@@ -245,26 +296,39 @@ class settings_search {
 
   // ---- Racing -----------------------------------------------------------------------------------
 
+  /// Runs rounds of equal time. Each starts with a third of the previous round's candidates, so that
+  /// fewer candidates are compared in more blocks.
   void race() {
-    keep(std::clamp(alive_.size() / 3, least_raced, most_raced));
     std::mt19937_64 random(mix_seed(options_.seed, seed_from("race")));
-    for (std::size_t round = 1; round <= most_rounds && alive_.size() > 1; ++round) {
-      const double left = raced_until * limit() - elapsed();
-      if (left <= 0) return;
-      const auto frames =
-          frames_for(left, static_cast<double>(most_rounds + 1 - round), alive_, most_frames_);
-      index_list block = alive_;
-      shuffle(block, random);
-      for (const std::size_t i : block) measure(i, frames, round);
-      drop_out();
-      keep(round < 2 ? most_raced : round < 4 ? 6 : most_confirmed);
-      options_.on_progress("racing", round, most_rounds);
+    std::size_t blocks = 0;
+    keep_third(least_raced);
+    std::size_t rounds = 1;
+    for (std::size_t left = alive_.size(); left > most_confirmed; left = (left + 2) / 3) ++rounds;
+    for (std::size_t round = 1; round <= rounds && alive_.size() > 1; ++round) {
+      const double begun = elapsed();
+      const double time = (raced_until * limit() - begun) / static_cast<double>(rounds + 1 - round);
+      if (time <= 0) return;
+      const auto frames = frames_for(time, 2, alive_, trial_frames_);
+      double block_time = 0;
+      for (std::size_t block = 0; block < most_blocks && alive_.size() > 1; ++block) {
+        const double before = elapsed();
+        if (before + block_time > begun + time) break;
+        index_list order = alive_;
+        shuffle(order, random);
+        ++blocks;
+        for (const std::size_t i : order) measure(i, frames, blocks);
+        block_time = elapsed() - before;
+        drop_out();
+      }
+      keep_third(most_confirmed);
+      options_.on_progress("racing", round, rounds);
     }
   }
 
-  void keep(std::size_t most) {
+  /// Keeps the best third, but not fewer than `least`.
+  void keep_third(std::size_t least) {
     alive_ = order_by_score(std::move(alive_));
-    if (alive_.size() > most) alive_.resize(most);
+    alive_.resize(std::min(alive_.size(), std::max(least, (alive_.size() + 2) / 3)));
   }
 
   /// Drops candidates that violate a limit, but not all, then those that are worse than the best.
@@ -307,18 +371,19 @@ class settings_search {
     const auto p = percentile_of(goal_.objective);
     if (p && *p > 0.5) made.how.tail = *p;
 
-    double needed = static_cast<double>(frames_of_objective());
-    for (const search_limit& each : goal_.limits) {
-      const auto limited = percentile_of(each.metric);
-      if (limited) needed = std::max(needed, static_cast<double>(frames_to_hold(*limited)));
-    }
-    constexpr double spare = 2;  // frames that are late together tell less, and limits share 5 %
-    const auto trials = static_cast<double>(confirming_trials);
-    const auto least = static_cast<std::int64_t>(std::ceil(spare * needed / trials));
+    const auto least = confirming_frames(spare * frames_needed());
+    const auto frames_in = [&](double time, std::int64_t most) {
+      const auto setup = planning_ + setup_ * static_cast<double>(made.candidates.size());
+      return frames_for(std::max(0.0, time - setup), static_cast<double>(confirming_trials),
+                        made.candidates, most);
+    };
     // An answer is worth exceeding the limit, by as long at most.
-    made.frames = std::max(frames_for(std::max(0.0, limit() - elapsed()), trials, made.candidates,
-                                      std::max(least, most_frames_)),
-                           std::min(least, frames_for(limit(), trials, made.candidates, least)));
+    while (made.candidates.size() > 2 &&
+           frames_in(limit(), least) < confirming_frames(frames_needed())) {
+      made.candidates.erase(made.candidates.end() - (made.candidates.back() == 0 ? 2 : 1));
+    }
+    made.frames = std::max(frames_in(limit() - elapsed(), std::max(least, most_frames_)),
+                           std::min(least, frames_in(limit(), least)));
     return made;
   }
 
@@ -348,6 +413,8 @@ class settings_search {
   std::int64_t trial_frames_ = 0;  // in the screening
   std::int64_t most_frames_ = 0;   // of a later trial
   nanoseconds begun_;
+  double planning_;   // time before the first trial
+  double setup_ = 0;  // longest preparation of a candidate
   search_record made_;
 };
 

@@ -23,12 +23,16 @@ struct confirmation_request {
   std::int64_t frames = 0;  ///< of a trial
 };
 
+/// Share of the time limit within which predictions begin.
+inline constexpr double predicted_until = 0.15;
+
 struct search_options {
   search_goal goal = {};
   nanoseconds time_limit = 60'000'000'000;  ///< approximate, with the confirmation
   std::uint64_t seed = 1;                   ///< of the random order
   std::optional<std::int64_t> frames = {};  ///< of each trial; default: as the time allows
   std::function<nanoseconds()> clock = now;
+  std::optional<nanoseconds> begun = {};  ///< when planning began, by `clock`; default: at the call
   const stop_request* stop = nullptr;
   /// Called after each trial of the "screening" and each round of the "racing".
   std::function<void(std::string_view phase, std::size_t done, std::size_t most)> on_progress =
@@ -51,6 +55,8 @@ struct search_measurements {
 /// drops out, except the file's settings.
 /// @return The confirmation, with `search` set; without trials if `stop` is raised before it
 /// @throws run_error if the file's settings cannot run
+/// @throws input_error, naming a sufficient --time-limit, if the frames that the confirmation needs
+/// take more than twice the time limit with the file's settings
 experiment_record find_best_settings(const experiment_plan& planned, const search_measurements& by,
                                      const search_options& options);
 

@@ -23,6 +23,14 @@ namespace {
 
 constexpr std::size_t most_combinations = 10'000;
 
+/// Settings that decide how a trial is measured.
+constexpr std::string_view of_measuring[] = {"frames", "warmup", "max_time",
+                                             "timing", "seed",   "guard"};
+
+/// Settings that state the load, or what is required of the pipeline.
+constexpr std::string_view of_load[] = {"arrival", "rate",  "arrival_file", "phase",
+                                        "jitter",  "burst", "deadline"};
+
 std::string value_in(const plan& p, const std::string& key) {
   for (const auto& [name, value] : p.parameters) {
     if (name == key) return value;
@@ -89,8 +97,13 @@ std::vector<node::member> read_axes(const std::vector<std::string>& over, const 
       fail(fmt::format("{} is neither a setting nor a parameter of the pipeline{}", quote(key),
                        suggestion(key, known, known.size())));
     }
-    if (key == "frames" || key == "warmup" || key == "timing" || key == "seed") {
+    if (std::ranges::find(of_measuring, key) != std::end(of_measuring)) {
       fail("this setting changes how a trial is measured, so results would not compare");
+    }
+    if (std::ranges::find(of_load, key) != std::end(of_load)) {
+      fail(
+          "this setting is part of the load, so results would not compare; set it for all "
+          "candidates in the file or with an option");
     }
     const auto axis =
         std::ranges::find(axes, key, [](const node::member& m) { return m.key.text; });

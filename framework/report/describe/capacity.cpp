@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/report/describe/describe.hpp"
+#include "framework/report/describe/experiment_view.hpp"
 #include "framework/report/render/heading.hpp"
 
 namespace graphline::report {
@@ -122,17 +123,11 @@ std::vector<std::string> heading_of(const capacity_record& record, const setting
             fmt::format("highest rate with {} within {}; arrivals {}, {} per run of the search",
                         percentile, bound, arrival_of(load), frames)};
   }
-  const auto share = record.set->share;
-  std::vector<std::string> lines = {
-      device_of(first.device) +
-      (share == sharing::none ? "" : fmt::format("; share={}", to_word(share)))};
-  const auto& members = record.runs.front().members;
-  for (std::size_t m = 0; m < members.size(); ++m) {
-    const settings& run = members[m].run;
-    lines.push_back(fmt::format(
-        "{}: {}{}", record.set->members[m], way_of(run, members[m].cpu_cores),
-        run.deadline ? ", deadline " + format_duration(static_cast<double>(*run.deadline)) : ""));
+  std::vector<member_runs> members;
+  for (const auto& member : record.runs.front().members) {
+    members.push_back({record.set->members[members.size()], {&member}});
   }
+  auto lines = set_heading(members, record.set->share, {}, {"frames"});
   lines.push_back(
       fmt::format("highest factor on all rates with {} of each pipeline within {}; {} "
                   "of the lowest rate per run of the search",

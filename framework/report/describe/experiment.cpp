@@ -138,12 +138,7 @@ namespace {
 
 // ---- What ran -----------------------------------------------------------------------------------
 
-/// The runs of one pipeline, from the first trial of each configuration.
-struct member_runs {
-  std::string name;
-  std::vector<const run_record*> runs;
-};
-
+/// Returns the runs of the first trial of each configuration.
 std::vector<member_runs> runs_by_member(const experiment_record& record) {
   std::vector<member_runs> result;
   for (std::size_t c = 0; c < record.configurations.size(); ++c) {
@@ -151,9 +146,9 @@ std::vector<member_runs> runs_by_member(const experiment_record& record) {
     if (first == record.trials.end()) continue;
     const auto& names = record.configurations[c].members;
     for (std::size_t m = 0; m < std::min(names.size(), first->members.size()); ++m) {
-      auto known = std::ranges::find(result, names[m], &member_runs::name);
+      auto known = std::ranges::find(result, names[m], &member_runs::first);
       if (known == result.end()) known = result.insert(known, {names[m], {}});
-      known->runs.push_back(&first->members[m]);
+      known->second.push_back(&first->members[m]);
     }
   }
   return result;
@@ -224,6 +219,26 @@ std::string frames_of(const std::vector<const run_record*>& runs) {
   return fmt::format("{} after {} warm-up", counted(first.frames, "frame"), first.warmup);
 }
 
+}  // namespace
+
+std::vector<std::string> set_heading(const std::vector<member_runs>& members, sharing share,
+                                     std::optional<nanoseconds> horizon,
+                                     const std::set<std::string>& varied) {
+  std::vector<std::string> lines = {joined(
+      {device_of(members.front().second.front()->device),
+       share == sharing::none ? "" : fmt::format("share={}", to_word(share)),
+       horizon ? "horizon=" + to_text({static_cast<double>(*horizon), unit::duration}) : ""})};
+  for (const auto& [name, runs] : members) {
+    const auto& pipeline = runs.front()->pipeline;
+    lines.push_back(fmt::format("{}: {}", name,
+                                joined({pipeline == name ? "" : pipeline, way_of(runs, varied),
+                                        varied.contains("frames") ? "" : frames_of(runs)})));
+  }
+  return lines;
+}
+
+namespace {
+
 /// Returns "10 blocks of 3 trials in random order; a trial: 20 frames after 5 warm-up".
 std::string extent_of(const experiment_record& record, const std::vector<member_runs>& members) {
   std::set<std::size_t> blocks;
@@ -235,7 +250,7 @@ std::string extent_of(const experiment_record& record, const std::vector<member_
     text += fmt::format(", {} of them measured", record.trials.size());
   }
   if (members.size() == 1) {
-    const auto frames = frames_of(members.front().runs);
+    const auto frames = frames_of(members.front().second);
     if (!frames.empty()) text += fmt::format("; a trial: {}", frames);
   }
   return text;
@@ -250,23 +265,13 @@ std::vector<std::string> heading_of(const experiment_record& record) {
   for (const auto& configuration : record.configurations) {
     for (const auto& [key, value] : configuration.assignments) varied.insert(key);
   }
-  const auto& first = members.front().runs;
+  const auto& first = members.front().second;
   if (members.size() == 1) {
     lines.push_back(subject_of(*first.front()));
     lines.push_back(way_of(first, varied));
   } else {
-    const auto share = record.how.share;
-    const auto horizon = record.how.horizon;
-    lines.push_back(joined(
-        {device_of(first.front()->device),
-         share == sharing::none ? "" : fmt::format("share={}", to_word(share)),
-         horizon ? "horizon=" + to_text({static_cast<double>(*horizon), unit::duration}) : ""}));
-    for (const auto& [name, runs] : members) {
-      const auto& pipeline = runs.front()->pipeline;
-      lines.push_back(fmt::format(
-          "{}: {}", name,
-          joined({pipeline == name ? "" : pipeline, way_of(runs, varied), frames_of(runs)})));
-    }
+    std::ranges::move(set_heading(members, record.how.share, record.how.horizon, varied),
+                      std::back_inserter(lines));
   }
   lines.push_back(extent_of(record, members));
   if (record.prediction) {

@@ -72,10 +72,10 @@ void add_times(document& to, const experiment_view& of, chain_time which, table 
            "of the change; simultaneous for all comparisons of chains"},
           compared([](d x) { return change_cell(x.change_range()); }));
     }
-    add({key + "_verdict", "verdict", {}, rank},
+    add({key + "_verdict", "verdict", {}, main ? 0 : 3},
         compared([](d x) { return x.change_range() ? verdict_cell(x.verdict) : cell(); }));
   }
-  add({"max", "max", duration, 2}, [=](c x) {
+  add({"max", "max", duration, 1}, [=](c x) {
     const auto& times = (x.*which).times;
     return times ? cell(times->max(), duration) : cell();
   });

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/analysis/analyze.hpp"
@@ -46,6 +49,15 @@ struct experiment_view {
   experiment_labels labels;
   bool several_at_once = false;  ///< whether configurations contain several pipelines
 };
+
+/// Name and runs of a pipeline of a set.
+using member_runs = std::pair<std::string, std::vector<const run_record*>>;
+
+/// Returns what runs concurrently: the device, then a line for each pipeline with the settings that
+/// all of its runs share, except `varied`.
+std::vector<std::string> set_heading(const std::vector<member_runs>& members, sharing share,
+                                     std::optional<nanoseconds> horizon,
+                                     const std::set<std::string>& varied);
 
 /// Returns a table of the ids: the meaning of each, and what its configuration is compared with.
 table id_table(const experiment_labels& labels, const std::vector<compared_pair>& pairs);

@@ -123,6 +123,12 @@ bool was_skipped(const run_record& record, const output_record& output) {
   return !rows.empty() && rows.back() == skipped;
 }
 
+/// Returns the difference from a reference; unknown without one.
+cell error_text(const std::optional<double>& error) {
+  if (!error) return {};
+  return cell(*error < most_error ? fmt::format("{:.2g}", *error) : "not finite");
+}
+
 table output_table(const run_record& record) {
   using o = const output_record&;
   return table_of<output_record>(
@@ -148,7 +154,14 @@ table output_table(const run_record& record) {
        {{"", "checksum", {}, 0, "", shown},
         [](o x) { return x.rows == 0 ? std::string() : x.checksum; }},
        {data_column("checksum"), [](o x) { return x.checksum; }},
-       {data_column("finite"), [](o x) { return x.finite; }}},
+       {data_column("finite"), [](o x) { return x.finite; }},
+       {{"", "error", {}, 0, "largest difference from the reference", shown},
+        [](o x) { return error_text(x.error); }},
+       {{"", "relative error", {}, 0, "error over the largest value of the reference", shown},
+        [](o x) { return error_text(x.relative_error); }},
+       {{.key = "error", .where = in_data, .optional = true}, [](o x) { return cell(x.error); }},
+       {{.key = "relative_error", .where = in_data, .optional = true},
+        [](o x) { return cell(x.relative_error); }}},
       record.outputs);
 }
 

@@ -128,7 +128,9 @@ class search_view {
                {{"candidates", "candidates", search_.candidates.size(),
                  fmt::format("{} skipped, {} not reached in time, {} failed", count(pruned),
                              count(no_time), count(failed))},
-                {"frames", "frames", search_.frames, "before the confirmation"}}};
+                {"frames", "frames", search_.frames, "before the confirmation"},
+                {"time", "time", cell(static_cast<double>(search_.time), unit::duration),
+                 "time limit " + format_duration(static_cast<double>(search_.time_limit))}}};
     if (search_.tau) {
       made.list.push_back(
           {"tau", "tau of predictions", *search_.tau,

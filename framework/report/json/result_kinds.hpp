@@ -21,16 +21,17 @@ using any_record = std::variant<run_record, experiment_record, roofline_record, 
                                 capacity_record, validation_record, cost_summary>;
 
 struct result_kind {
-  std::string_view name;     ///< schema without version
-  std::string_view words;    ///< "a run"
-  std::string_view command;  ///< command that writes the result
-  bool bare = false;         ///< the file is the record; it has no key "record"
+  std::string_view name;       ///< schema without version
+  std::string_view words;      ///< "a run"
+  std::string_view command;    ///< command that writes the result
+  bool bare = false;           ///< the file is the record; it has no key "record"
+  std::string_view also = "";  ///< other commands that write it
 };
 
 /// In the order of `any_record`.
 inline constexpr result_kind result_kinds[] = {
-    {"graphline.run", "a run", "run"},
-    {"graphline.experiment", "an experiment", "compare"},
+    {"graphline.run", "a run", "run", false, ", predict"},
+    {"graphline.experiment", "an experiment", "compare", false, ", overhead, search"},
     {"graphline.roofline", "a roofline", "roofline"},
     {"graphline.calibration", "a calibration of a device", "calibrate", true},
     {"graphline.capacity", "a search for the highest rate", "capacity"},

@@ -117,6 +117,7 @@ std::string commands_read() {
   for (const auto& kind : result_kinds) {
     if (!text.empty()) text += &kind == std::end(result_kinds) - 1 ? " or " : ", ";
     text += kind.command;
+    text += kind.also;
   }
   return text;
 }

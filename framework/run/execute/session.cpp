@@ -180,8 +180,10 @@ std::pair<tensor_type, std::span<const std::byte>> frame_values(prepared_pipelin
   return {view.type, pipeline.read(view, pipeline.planned().tensors[tensor].on, staging)};
 }
 
-/// Adds the outputs in a slot to the record. If this fails, sets `failure` and keeps the frames.
-void read_outputs(prepared_pipeline& pipeline, std::size_t slot, run_record& record) {
+/// Adds the outputs in a slot to the record, compared with the tensors in the folder `reference` if
+/// there is one. If this fails, sets `failure` and keeps the frames.
+void read_outputs(prepared_pipeline& pipeline, std::size_t slot, const std::string& reference,
+                  run_record& record) {
   const auto& tensors = pipeline.planned().tensors;
   try {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -189,8 +191,10 @@ void read_outputs(prepared_pipeline& pipeline, std::size_t slot, run_record& rec
       if (!t.output()) continue;
       memory staging;
       const auto [type, bytes] = frame_values(pipeline, i, slot, staging);
-      record.outputs.push_back(describe_output(t.name, t.type, bytes));
-      record.outputs.back().rows = pipeline.rows_of(i, slot);
+      auto& output = record.outputs.emplace_back(describe_output(t.name, t.type, bytes));
+      output.rows = pipeline.rows_of(i, slot);
+      if (reference.empty()) continue;
+      compare_with_reference(output, type, bytes, reference_file(reference, t.name, type.shape));
     }
   } catch (const error& e) {
     record.failure = fmt::format("after the last frame: {}", e.what());
@@ -389,7 +393,8 @@ run_record session::run(const run_options& options) {
         "the machine's clock went back while it ran, so its times mean nothing; run it again";
   }
   if (result.interrupted && !is_raised(options.stop)) end_at_max_time(record);
-  if (!record.failure && last_slot_) read_outputs(*pipeline_, *last_slot_, record);
+  if (!record.failure && last_slot_)
+    read_outputs(*pipeline_, *last_slot_, options.reference, record);
   return record;
 }
 

@@ -54,6 +54,8 @@ struct run_options {
   /// times, for the record. Empty: the medians of the warm-up.
   std::vector<nanoseconds> expected = {};
   std::vector<std::string> expected_from = {};
+  /// Folder of tensors with which the outputs of the last frame are compared; empty for none.
+  std::string reference = {};
   /// Common origin of stamps, in host time. If set, the caller watches the device clock.
   std::optional<nanoseconds> common_epoch = {};
   /// Called before and after the measured frames.

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <random>
 #include <string_view>
 #include <type_traits>
@@ -210,6 +211,53 @@ output_record describe_output(const std::string& tensor, const tensor_type& type
     result.values.push_back(element(type.element, bytes, i * elements / kept));
   }
   return result;
+}
+
+namespace {
+
+void require_shape(const npy_file& file, const std::string& tensor, const shape& extents) {
+  if (file.type().shape == extents) return;
+  throw input_error(fmt::format("reference '{}' has the shape {}; output '{}' has {}", file.path(),
+                                to_string(file.type().shape), tensor, to_string(extents)));
+}
+
+}  // namespace
+
+std::string reference_file(const std::string& folder, const std::string& tensor,
+                           const shape& extents) {
+  std::vector<std::string> tried;
+  for (const std::vector<std::string>& parts :
+       {std::vector<std::string>{"output", tensor}, {tensor}}) {
+    const auto path = std::filesystem::path(folder) / tensor_file_names().next(parts);
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored)) {
+      require_shape(npy_file(path.string()), tensor, extents);
+      return path.string();
+    }
+    tried.push_back(quote(path.string(), 200));
+  }
+  throw input_error(fmt::format("output {} has no reference: neither {} exists", quote(tensor, 200),
+                                fmt::join(tried, " nor ")));
+}
+
+void compare_with_reference(output_record& of, const tensor_type& type,
+                            std::span<const std::byte> bytes, const std::string& path) {
+  npy_file file(path);
+  require_shape(file, of.tensor, type.shape);
+  std::vector<std::byte> reference(file.type().bytes());
+  file.read(reference);
+  double error = 0;
+  double largest = 0;
+  for (std::size_t i = 0; i < bytes.size() / size_of(type.element); ++i) {
+    const double ours = element(type.element, bytes, i);
+    const double theirs = element(file.type().element, reference, i);
+    if (std::isfinite(theirs)) largest = std::max(largest, std::abs(theirs));
+    if (ours == theirs || (std::isnan(ours) && std::isnan(theirs))) continue;
+    const double difference = std::abs(ours - theirs);
+    error = std::isfinite(difference) ? std::max(error, difference) : most_error;
+  }
+  of.error = error;
+  of.relative_error = largest > 0 && error < most_error ? error / largest : error;
 }
 
 std::string tensor_file_names::next(const std::vector<std::string>& parts) {

@@ -33,6 +33,17 @@ void check_guards(std::span<const tensor_view> outputs, const std::vector<std::s
 output_record describe_output(const std::string& tensor, const tensor_type& type,
                               std::span<const std::byte> bytes);
 
+/// Returns the file of an output in a folder of reference tensors: output.NAME.npy, as
+/// `session::save_tensors` names it, or else NAME.npy.
+/// @throws input_error naming the files if there is none, or if it contains another shape
+std::string reference_file(const std::string& folder, const std::string& tensor,
+                           const shape& extents);
+
+/// Sets the error of an output compared with a reference tensor of the same shape, of any type.
+/// @throws input_error naming the file if it cannot be read or has another shape
+void compare_with_reference(output_record& of, const tensor_type& type,
+                            std::span<const std::byte> bytes, const std::string& path);
+
 /// Generates unique file names for tensors in a folder.
 class tensor_file_names {
  public:

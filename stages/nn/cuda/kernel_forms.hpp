@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -79,6 +80,29 @@ struct gather_form {
   std::int64_t count = 1;  ///< of the table
 };
 
+/// Gathers elements by a table of indices, or scatters packed updates to a tensor, as
+/// `indexed_gather_layer` and `indexed_scatter_layer` do. Operands: from, table, to.
+struct indexed_form {
+  dtype from = dtype::float32;
+  dtype to = dtype::float32;
+  dtype numbers = dtype::float32;  ///< of the table
+  indexed_elements selected;
+  bool scatters = false;
+  std::optional<reduce_layer::reduction> function = {};
+};
+
+/// Computes weighted sums along the middle of [outer, extent, inner], as `resample_layer` does.
+/// The table has index and weight of each tap in float32. Operands: from, table, to.
+struct resample_form {
+  dtype from = dtype::float32;
+  dtype to = dtype::float32;
+  std::int64_t outer = 1;
+  std::int64_t extent = 1;
+  std::int64_t inner = 1;
+  std::int64_t count = 1;  ///< sums
+  std::int64_t taps = 1;
+};
+
 /// Last step of a transposed convolution: sums the products that contribute to each element of
 /// [batch, height, width, channels]. The products are [batch, in height, in width, groups, kernel
 /// height, kernel width, channels / groups]. Operands: products, y.
@@ -91,16 +115,25 @@ struct transposed_sum_form {
   conv_transpose2d_layer conv;
 };
 
-/// Computes an LSTM step on [batch, hidden]. The products of the gates' weights with x and with the
-/// previous hidden state are [batch, 4, hidden], in PyTorch's order. The bias [4, hidden] and the
-/// new cell state are float32; the previous cell state has any type. The new hidden state has the
-/// gates' type, and its rows are `pitch` elements apart. Operands: products of x, products of the
-/// hidden state, bias, previous cell state, new cell state, hidden state.
-struct lstm_form {
-  dtype element = dtype::float32;      ///< gates and hidden state
+/// Computes a step of a `recurrent_layer` on [batch, hidden]. The products of the gates' weights
+/// with x and with the previous hidden state are [batch, gates, hidden]. Biases and peepholes are
+/// float32, without directions. The hidden states have the gates' type; rows of the new one are
+/// `pitch` elements apart. An LSTM has a new cell state in float32, and a previous one of any type.
+///
+/// Before the step of a GRU without `reset_after`, the form with `resets` computes the previous
+/// hidden state times the reset gate; the product of this with the new gate's weights then takes
+/// the place of the product with the previous hidden state.
+///
+/// Operands: products of x, products of the hidden state, bias, new hidden state (for `resets`: the
+/// scaled one); for a GRU then the previous hidden state; for an LSTM the previous and the new cell
+/// state, then peepholes if there are any.
+struct recurrent_form {
+  recurrent_layer layer;
+  bool resets = false;
+  dtype element = dtype::float32;      ///< gates and hidden states
   dtype cell_before = dtype::float32;  ///< previous cell state
   std::int64_t batch = 1;
-  std::int64_t hidden = 1;
+  std::int64_t pitch_before = 1;  ///< of the previous hidden state
   std::int64_t pitch = 1;
 };
 
@@ -193,8 +226,9 @@ struct spin_form {
 
 using kernel_form =
     std::variant<convert_form, pointwise_form, pool_form, softmax_form, layer_norm_form, gemv_form,
-                 sum_form, reduce_form, resize_form, gather_form, transposed_sum_form, lstm_form,
-                 arg_max_form, resize_pictures_form, normalize_pictures_form, spin_form>;
+                 sum_form, reduce_form, resize_form, gather_form, indexed_form, resample_form,
+                 transposed_sum_form, recurrent_form, arg_max_form, resize_pictures_form,
+                 normalize_pictures_form, spin_form>;
 
 /// Enqueues a kernel on a CUDA stream. `operands` contains device addresses in the order of the
 /// form. Allocates nothing and may run under capture. @throws cuda_error naming `owner` ("stage

@@ -10,10 +10,10 @@
 #include "stages/nn/cuda/gemv.cuh"
 #include "stages/nn/cuda/kernel_forms.hpp"
 #include "stages/nn/cuda/layer_norm.cuh"
-#include "stages/nn/cuda/lstm.cuh"
 #include "stages/nn/cuda/pictures.cuh"
 #include "stages/nn/cuda/pointwise.cuh"
 #include "stages/nn/cuda/pool.cuh"
+#include "stages/nn/cuda/recurrent.cuh"
 #include "stages/nn/cuda/reduce.cuh"
 #include "stages/nn/cuda/softmax.cuh"
 #include "stages/nn/cuda/spin.cuh"
@@ -149,11 +149,23 @@ class kernel_launcher {
 };
 
 /// Names of kernels in messages, in the order of `kernel_form`.
-constexpr const char* kernel_names[] = {"convert", "pointwise",       "pool",
-                                        "softmax", "layer_norm",      "gemv",
-                                        "sum",     "reduce",          "resize",
-                                        "gather",  "transposed_sum",  "lstm",
-                                        "arg_max", "resize_pictures", "normalize_pictures",
+constexpr const char* kernel_names[] = {"convert",
+                                        "pointwise",
+                                        "pool",
+                                        "softmax",
+                                        "layer_norm",
+                                        "gemv",
+                                        "sum",
+                                        "reduce",
+                                        "resize",
+                                        "gather",
+                                        "indexed",
+                                        "resample",
+                                        "transposed_sum",
+                                        "recurrent",
+                                        "arg_max",
+                                        "resize_pictures",
+                                        "normalize_pictures",
                                         "spin"};
 static_assert(std::size(kernel_names) == std::variant_size_v<kernel_form>);
 

@@ -4,6 +4,7 @@
 
 #include "stages/nn/cuda/elements.cuh"
 #include "stages/nn/cuda/kernel_forms.hpp"
+#include "stages/nn/operations/indexed_places.hpp"
 
 namespace graphline::nn {
 
@@ -91,6 +92,75 @@ void run(const gather_form& form, std::span<void* const> operands, const Launche
                                  checks ? static_cast<float*>(operands[3]) : nullptr, form.from,
                                  form.to, form.numbers, form.extent, form.inner, form.count},
                form.outer * form.count * form.inner);
+}
+
+struct indexed_moves {
+  const void* from;
+  const void* table;
+  void* to;
+  dtype read;
+  dtype written;
+  dtype numbers;
+  bool scatters;
+  bool combines;
+  reduce_layer::reduction function;
+  indexed_places places;
+
+  GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
+    const auto index_at = [&](std::int64_t i) { return load_as(numbers, table, i); };
+    for (std::int64_t turn = 0; turn < places.turns; ++turn) {
+      const indexed_places::place at = places.at(item, turn, index_at);
+      const std::int64_t given = scatters ? at.in_tensor : at.in_values;
+      float value = load_as(read, from, scatters ? at.in_values : at.in_tensor);
+      if (combines) value = scattered(function, load_as(written, to, given), value);
+      store_as(written, to, given, value);
+    }
+  }
+};
+
+/// Launches a gather or a scatter. Updates that are combined run in a fixed order.
+template <class Launcher>
+void run(const indexed_form& form, std::span<void* const> operands, const Launcher& launch) {
+  const bool combines = form.function.has_value();
+  const indexed_places places = places_of(form.selected, combines);
+  launch.items(indexed_moves{operands[0], operands[1], operands[2], form.from, form.to,
+                             form.numbers, form.scatters, combines,
+                             form.function.value_or(reduce_layer::reduction::sum), places},
+               places.items);
+}
+
+struct resampled_elements {
+  const void* from;
+  const float* table;
+  void* to;
+  dtype read;
+  dtype written;
+  std::int64_t extent;
+  std::int64_t inner;
+  std::int64_t count;
+  std::int64_t taps;
+
+  GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
+    std::int64_t outer = item;
+    const std::int64_t lane = take_digit(outer, inner);
+    const float* row = table + 2 * taps * take_digit(outer, count);
+    float sum = 0;
+    for (std::int64_t tap = 0; tap < taps; ++tap) {
+      const auto index = static_cast<std::int64_t>(row[2 * tap]);
+      const float weight = row[2 * tap + 1];
+      if (weight == 0.0F) continue;
+      sum += weight * load_as(read, from, (outer * extent + index) * inner + lane);
+    }
+    store_as(written, to, item, sum);
+  }
+};
+
+template <class Launcher>
+void run(const resample_form& form, std::span<void* const> operands, const Launcher& launch) {
+  launch.items(
+      resampled_elements{operands[0], static_cast<const float*>(operands[1]), operands[2],
+                         form.from, form.to, form.extent, form.inner, form.count, form.taps},
+      form.outer * form.count * form.inner);
 }
 
 }  // namespace graphline::nn

@@ -28,7 +28,9 @@ bool is_view(const network_layer& layer) {
 // Slices, gathers and products of strided matrices read only part of a value.
 std::int64_t elements_read(const network_definition& network, const network_layer& layer,
                            std::size_t input) {
-  const bool takes = std::holds_alternative<take_layer>(layer.operation) && input == 0;
+  const bool takes = (std::holds_alternative<take_layer>(layer.operation) ||
+                      std::holds_alternative<indexed_gather_layer>(layer.operation)) &&
+                     input == 0;
   if (takes || std::holds_alternative<slice_layer>(layer.operation) ||
       std::holds_alternative<gather_layer>(layer.operation)) {
     return network.output_of(layer).elements();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -82,10 +83,13 @@ struct path_rule {
   row_path operator()(const adaptive_avg_pool2d_layer&) const { return combining({2, 3}); }
   row_path operator()(const resize2d_layer&) const { return combining({2, 3}); }
   row_path operator()(const attention_layer&) const { return combining({1, 2}); }
-  row_path operator()(const lstm_layer&) const { return combining({0, 2}); }
+  row_path operator()(const recurrent_layer&) const { return combining({0, 2}); }
   row_path operator()(const linear_layer&) const { return combining({in.rank() - 1}); }
   row_path operator()(const layer_norm_layer&) const { return combining({in.rank() - 1}); }
   row_path operator()(const gather_layer& gather) const { return combining({gather.axis}); }
+  row_path operator()(const resample_layer& resample) const { return combining({resample.axis}); }
+  row_path operator()(const indexed_gather_layer&) const { return combining(all_axes()); }
+  row_path operator()(const indexed_scatter_layer&) const { return combining(all_axes()); }
 
   row_path operator()(const softmax_layer& softmax) const {
     const auto dim = static_cast<std::size_t>(softmax.dim);
@@ -140,6 +144,12 @@ struct path_rule {
     }
     if (input == 0) path.axes[take.axis].reset();
     return path;
+  }
+
+  std::vector<std::size_t> all_axes() const {
+    std::vector<std::size_t> axes(in.rank());
+    std::iota(axes.begin(), axes.end(), std::size_t{0});
+    return axes;
   }
 
   std::vector<std::int64_t> from_broadcast() const { return broadcast_strides(in, out); }

@@ -1,6 +1,7 @@
 #include "stages/nn/host/lowering.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 #include <oneapi/dnnl/dnnl_debug.h>
 
 #include <algorithm>
@@ -40,6 +41,40 @@ host_program lower_network_for_host(const network_definition& network, const wei
     for (program_part& part : made.parts) part.choice += "; keeps denormals";
   }
   return made;
+}
+
+std::vector<std::vector<float>> evaluate_on_host(const network_definition& network,
+                                                 const weight_table& weights) {
+  struct one_thread {
+    int before = omp_get_max_threads();
+    one_thread() { omp_set_num_threads(1); }
+    ~one_thread() { omp_set_num_threads(before); }
+  };
+  struct alignas(256) memory_unit {
+    std::byte bytes[256];
+  };
+  const auto units = [](std::size_t bytes) {
+    return std::vector<memory_unit>((bytes + sizeof(memory_unit) - 1) / sizeof(memory_unit));
+  };
+  const one_thread alone;
+  host_program made =
+      lower_network_for_host(network, weights, {.owner = "constants", .flush_denormals = false});
+  std::vector<memory_unit> constants = units(made.weights_bytes);
+  std::vector<memory_unit> scratch = units(made.scratch_bytes);
+  std::vector<std::vector<float>> outputs;
+  std::vector<tensor_view> views;
+  for (const std::size_t value : network.outputs) {
+    const tensor_type& type = network.values[value].type;
+    outputs.emplace_back(static_cast<std::size_t>(type.shape.elements()));
+    views.push_back({outputs.back().data(), type});
+  }
+  const auto start = [](std::vector<memory_unit>& of) {
+    return reinterpret_cast<std::byte*>(of.data());
+  };
+  made.load_constants(start(constants));
+  const std::vector<std::byte*> addresses = made.weights_in(start(constants));
+  for (const auto& step : made.bind({{}, views, addresses, start(scratch)})) step->run();
+  return outputs;
 }
 
 host_lowering::host_lowering(const network_definition& network, const weight_table& weights,

@@ -132,4 +132,9 @@ struct host_target {
 host_program lower_network_for_host(const network_definition& network, const weight_table& weights,
                                     const host_target& target);
 
+/// Computes the outputs of a network without inputs, on the calling thread alone, so that they do
+/// not depend on the number of cores. @throws run_error naming the layer that oneDNN refuses.
+std::vector<std::vector<float>> evaluate_on_host(const network_definition& network,
+                                                 const weight_table& weights);
+
 }  // namespace graphline::nn

@@ -6,6 +6,7 @@
 #include "stages/nn/host/element_wise.hpp"
 #include "stages/nn/host/lowering.hpp"
 #include "stages/nn/host/own_work.hpp"
+#include "stages/nn/operations/indexed_places.hpp"
 #include "stages/nn/operations/movements.hpp"
 #include "stages/nn/operations/windows.hpp"
 
@@ -219,6 +220,73 @@ void lower(host_lowering& b, const layer_group& group, const take_layer& take) {
            },
            {b.plain_input_of(head), b.plain_input_of(head, 1)},
            {result, b.add_check({head.name, take.axis, axis.extent})});
+  b.set_output(group.head, result);
+}
+
+void lower(host_lowering& b, const layer_group& group, const indexed_gather_layer& gather) {
+  const network_layer& head = b.layer(group.head);
+  const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
+  add_work(
+      b, head,
+      [places = places_of(gather.selected, false)](const float* from, const float* indices,
+                                                   float* to) {
+        const auto index_at = [indices](std::int64_t i) { return indices[i]; };
+#pragma omp parallel for schedule(static)
+        for (std::int64_t i = 0; i < places.items; ++i) {
+          to[i] = from[places.at(i, 0, index_at).in_tensor];
+        }
+      },
+      {b.plain_input_of(head), b.plain_input_of(head, 1)}, result);
+  b.set_output(group.head, result);
+}
+
+/// Updates of an element run in order, so the last one counts.
+void lower(host_lowering& b, const layer_group& group, const indexed_scatter_layer& scatter) {
+  const network_layer& head = b.layer(group.head);
+  const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
+  const std::int64_t count = b.output_shape(head).elements();
+  add_work(
+      b, head,
+      [count, places = places_of(scatter.selected, true), function = scatter.function](
+          const float* from, const float* indices, const float* updates, float* to) {
+        std::copy_n(from, count, to);
+        const auto index_at = [indices](std::int64_t i) { return indices[i]; };
+#pragma omp parallel for schedule(static)
+        for (std::int64_t item = 0; item < places.items; ++item) {
+          for (std::int64_t turn = 0; turn < places.turns; ++turn) {
+            const auto [in_updates, in_tensor] = places.at(item, turn, index_at);
+            const float update = updates[in_updates];
+            to[in_tensor] = function ? scattered(*function, to[in_tensor], update) : update;
+          }
+        }
+      },
+      {b.plain_input_of(head), b.plain_input_of(head, 1), b.plain_input_of(head, 2)}, result);
+  b.set_output(group.head, result);
+}
+
+void lower(host_lowering& b, const layer_group& group, const resample_layer& resample) {
+  const network_layer& head = b.layer(group.head);
+  const axis_extents axis = extents_along(b.input_shape(head).extents(), resample.axis);
+  const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
+  add_work(
+      b, head,
+      [axis, resample](const float* from, float* to) {
+        const std::int64_t count = std::ssize(resample.indices) / resample.taps;
+#pragma omp parallel for schedule(static)
+        for (std::int64_t line = 0; line < axis.outer * count; ++line) {
+          const float* lines = from + line / count * axis.extent * axis.inner;
+          float* sums = to + line * axis.inner;
+          std::fill_n(sums, axis.inner, 0.0F);
+          for (std::int64_t tap = 0; tap < resample.taps; ++tap) {
+            const auto at = static_cast<std::size_t>(line % count * resample.taps + tap);
+            const float weight = resample.weights[at];
+            if (weight == 0.0F) continue;
+            const float* read = lines + resample.indices[at] * axis.inner;
+            for (std::int64_t i = 0; i < axis.inner; ++i) sums[i] += weight * read[i];
+          }
+        }
+      },
+      {b.plain_input_of(head)}, result);
   b.set_output(group.head, result);
 }
 

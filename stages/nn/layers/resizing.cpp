@@ -94,6 +94,14 @@ layer_shape infer(const resize2d_layer& resize, std::span<const layer_input> inp
   return {.output = output, .cost = element_cost(output, flops)};
 }
 
+layer_shape infer(const resample_layer& resample, std::span<const layer_input> inputs,
+                  layer_problems&) {
+  std::vector<std::int64_t> extents = inputs[0].shape.extents();
+  extents[resample.axis] = std::ssize(resample.indices) / resample.taps;
+  const shape output(std::move(extents));
+  return {.output = output, .cost = element_cost(output, 2 * resample.taps - 1)};
+}
+
 std::vector<layer_kind> resizing_kinds() {
   parameter size = pair_parameter("size", "Height and width of the result.", {}, 1);
   size.maximum = largest_upsampled;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "stages/nn/layers/layers.hpp"
+#include "stages/nn/operations/indexed_places.hpp"
 #include "stages/nn/operations/movements.hpp"
 
 namespace graphline::nn {
@@ -14,6 +15,22 @@ namespace {
 
 parameter dim_parameter() {
   return {.name = "dim", .help = "The dimension; negative: from the last.", .required = true};
+}
+
+/// Indices are float32, which represents every integer up to 2^24.
+constexpr std::int64_t most_indexed = std::int64_t{1} << 24;
+
+/// Reports an error if loops and kernels cannot select these elements.
+void check_indexed(const indexed_elements& selected, const layer_input& x,
+                   layer_problems& problems) {
+  constexpr std::size_t most = indexed_places::most_axes;
+  const auto is_large = [](std::int64_t extent) { return extent > most_indexed; };
+  if (selected.space.extents.size() > most || selected.extents.size() > most) {
+    problems.report(fmt::format("takes indices of more than {} dimensions", most));
+  } else if (std::ranges::any_of(selected.extents, is_large)) {
+    problems.report(fmt::format("takes elements out of more than 2^24 ({} gives {})", x.giver,
+                                to_string(x.shape)));
+  }
 }
 
 /// Returns the product of the extents that are not -1.
@@ -216,11 +233,9 @@ layer_shape infer(const gather_layer& gather, std::span<const layer_input> input
 
 layer_shape infer(const take_layer& take, std::span<const layer_input> inputs,
                   layer_problems& problems) {
-  // Indices are float32, which represents every integer up to 2^24.
-  constexpr std::int64_t most_numbers = std::int64_t{1} << 24;
   const std::vector<std::int64_t>& from = inputs[0].shape.extents();
   const std::vector<std::int64_t>& numbers = inputs[1].shape.extents();
-  if (from[take.axis] > most_numbers) {
+  if (from[take.axis] > most_indexed) {
     problems.report(fmt::format("takes elements out of more than 2^24 ({} gives {})",
                                 inputs[0].giver, to_string(inputs[0].shape)));
     return {};
@@ -230,6 +245,20 @@ layer_shape infer(const take_layer& take, std::span<const layer_input> inputs,
   extents.insert(extents.end(), numbers.begin(), numbers.end());
   extents.insert(extents.end(), axis + 1, from.end());
   return {.output = shape(std::move(extents))};
+}
+
+layer_shape infer(const indexed_gather_layer& gather, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  check_indexed(gather.selected, inputs[0], problems);
+  return {.output = gather.extents};
+}
+
+layer_shape infer(const indexed_scatter_layer& scatter, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  check_indexed(scatter.selected, inputs[0], problems);
+  layer_shape result{.output = inputs[0].shape};
+  if (scatter.function) result.cost.flops = count_of(inputs[2].shape);
+  return result;
 }
 
 layer_shape infer(const convert_layer&, std::span<const layer_input> inputs, layer_problems&) {

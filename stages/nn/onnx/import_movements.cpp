@@ -1,3 +1,4 @@
+#include <map>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -30,25 +31,53 @@ std::size_t import_concat(onnx_importer& to, const onnx_call& node) {
   return values.size() == 1 ? values.front() : to.add(concat_layer{axis}, std::move(values));
 }
 
-/// Concatenates the rows of the data and the updates, then selects a row for each row of the
-/// result.
+indexed_elements collapsed(indexed_elements selected) {
+  selected.space = nn::collapsed(selected.space);
+  return selected;
+}
+
+std::size_t import_gather_indexed(onnx_importer& to, const onnx_call& node) {
+  const shape extents = indexed_extents(node);
+  if (!node.is_constant(1)) {
+    return to.add(indexed_gather_layer{collapsed(indexed_of(node)), extents},
+                  {to.value(0), to.value(1)});
+  }
+  indexed_rows wanted = indexed_rows_of(node);
+  const std::size_t rows =
+      to.add_reshape(to.value(0), {node.extents(0).elements() / wanted.row, wanted.row});
+  return to.add_reshape(to.add_selection(rows, {{0, std::move(wanted.places)}}), extents);
+}
+
+/// Replaces rows at constant indices: concatenates the rows of the data and the updates, then
+/// selects a row for each row of the result.
 std::size_t import_scatter(onnx_importer& to, const onnx_call& node) {
-  node.require(node.text("reduction", "none") == "none",
-               "has a reduction, which is supported for constants alone");
-  const scattering wanted = scattering_of(node);
-  const shape extents = node.extents(0);
-  const std::int64_t rows = wanted.rows;
-  const std::int64_t updates = std::ssize(wanted.places);
-  node.require(rows > 0 && wanted.row > 0, "gives no elements, which is not supported");
-  if (updates == 0) return to.value(0);
+  using reduced_by = reduce_layer::reduction;
+  static const std::map<std::string_view, std::optional<reduced_by>> functions = {
+      {"none", {}},
+      {"add", reduced_by::sum},
+      {"mul", reduced_by::product},
+      {"max", reduced_by::max},
+      {"min", reduced_by::min}};
+  const auto function = functions.find(node.text("reduction", "none"));
+  node.require(function != functions.end(), "has a reduction that is not known");
+  node.require(node.extents(2) == indexed_extents(node), "has updates that do not fit its indices");
+  if (node.extents(2).elements() == 0) return to.value(0);
+  if (!node.is_constant(1) || function->second) {
+    return to.add(indexed_scatter_layer{collapsed(indexed_of(node)), function->second},
+                  {to.value(0), to.value(1), to.value(2)});
+  }
+  const shape& extents = node.extents(0);
+  const auto [row, places] = indexed_rows_of(node);
+  const std::int64_t rows = extents.elements() / row;
+  const std::int64_t updates = std::ssize(places);
+  node.charge(shape{rows});
   std::vector<std::int64_t> taken(static_cast<std::size_t>(rows));
   std::iota(taken.begin(), taken.end(), 0);
   for (std::int64_t i = 0; i < updates; ++i) {
-    taken[static_cast<std::size_t>(wanted.places[static_cast<std::size_t>(i)])] = rows + i;
+    taken[static_cast<std::size_t>(places[static_cast<std::size_t>(i)])] = rows + i;
   }
-  const std::size_t all =
-      to.add(concat_layer{0}, {to.add_reshape(to.value(0), {rows, wanted.row}),
-                               to.add_reshape(to.value(2), {updates, wanted.row})});
+  const std::size_t all = to.add(concat_layer{0}, {to.add_reshape(to.value(0), {rows, row}),
+                                                   to.add_reshape(to.value(2), {updates, row})});
   return to.add_reshape(to.add_selection(all, {{0, std::move(taken)}}), extents);
 }
 
@@ -110,6 +139,10 @@ onnx_operators imported_movements() {
       {"Dropout", one_output(import_dropout)},
       {"Expand", one_output(import_expand)},
       {"Gather", one_output(import_gather)},
+      {"GatherElements", one_output(import_gather_indexed)},
+      {"GatherND", one_output(import_gather_indexed)},
+      {"Scatter", one_output(import_scatter)},
+      {"ScatterElements", one_output(import_scatter)},
       {"ScatterND", one_output(import_scatter)},
       {"SpaceToDepth", one_output(import_space_to_depth)},
       {"Transpose", one_output([](onnx_importer& to, const onnx_call& node) {

@@ -1,101 +1,168 @@
 #include <algorithm>
+#include <map>
 
 #include "stages/nn/onnx/onnx_importer.hpp"
 
 namespace graphline::nn::onnx {
 namespace {
 
-/// Reorders each direction's gates from ONNX's order (input, output, forget, cell) to the order of
-/// `lstm_layer`.
-std::vector<float> gates_in_order(const std::vector<float>& from, std::int64_t directions) {
-  const std::ptrdiff_t gate = std::ssize(from) / directions / 4;
+using strings = std::vector<std::string>;
+
+/// Positions in ONNX of the gates of `recurrent_layer`, and of the gates with peepholes.
+std::vector<std::int64_t> gates_of(const recurrent_layer& recurrent) {
+  if (recurrent.cell == recurrent_cell::lstm)
+    return {0, 2, 3, 1};  // of input, output, forget, cell
+  if (recurrent.cell == recurrent_cell::gru) return {0, 1, 2};
+  return {0};
+}
+const std::vector<std::int64_t> peephole_gates{0, 2, 1};  // of input, output, forget
+
+/// Reorders each direction's gates from ONNX's order.
+std::vector<float> gates_in_order(const std::vector<float>& from, std::int64_t directions,
+                                  const std::vector<std::int64_t>& order) {
+  const std::ptrdiff_t count = std::ssize(order);
+  const std::ptrdiff_t gate = std::ssize(from) / directions / count;
   std::vector<float> to;
   for (std::int64_t direction = 0; direction < directions; ++direction) {
-    for (const std::int64_t which : {0, 2, 3, 1}) {
-      const auto begin = from.begin() + (4 * direction + which) * gate;
+    for (const std::int64_t which : order) {
+      const auto begin = from.begin() + (count * direction + which) * gate;
       to.insert(to.end(), begin, begin + gate);
     }
   }
   return to;
 }
 
-void require_plain_lstm(const onnx_call& node, std::int64_t steps, std::size_t directions) {
-  std::vector<std::string> usual;
-  for (std::size_t i = 0; i < directions; ++i) {
-    usual.insert(usual.end(), {"Sigmoid", "Tanh", "Tanh"});
+/// ONNX adds separate biases for x and for the hidden state; one bias holds their sum, except that
+/// of a new gate that is reset after its product.
+std::vector<float> bias_in_order(const std::vector<float>& from, const recurrent_layer& recurrent) {
+  const std::int64_t half = recurrent.gates() * recurrent.hidden;
+  std::vector<float> to;
+  for (std::int64_t direction = 0; direction < recurrent.directions(); ++direction) {
+    const auto of_x = from.begin() + 2 * half * direction;
+    const auto of_hidden = of_x + half;
+    for (const std::int64_t which : gates_of(recurrent)) {
+      const bool apart = recurrent.reset_after && which == 2;
+      for (std::int64_t i = which * recurrent.hidden; i < (which + 1) * recurrent.hidden; ++i) {
+        to.push_back(apart ? of_x[i] : of_x[i] + of_hidden[i]);
+      }
+    }
+    if (recurrent.reset_after) {
+      to.insert(to.end(), of_hidden + 2 * recurrent.hidden, of_hidden + half);
+    }
   }
-  const auto* activations = node.node().attribute<std::vector<std::string>>("activations");
-  node.require(activations == nullptr || *activations == usual,
-               "has other activations than Sigmoid, Tanh and Tanh, which is not supported");
-  node.require(node.number("clip", 0.0F) == 0, "has a 'clip', which is not supported");
-  node.require(node.integer("input_forget", 0) == 0,
-               "has an 'input_forget', which is not supported");
-  node.require(node.integer("layout", 0) == 0, "has the batch first, which is not supported");
-  node.require(!node.has(7), "has peepholes, which is not supported");
-  const auto is_whole = [&](std::int64_t length) { return length == steps; };
-  node.require(!node.has(4) || std::ranges::all_of(node.integers(4), is_whole),
-               "has sequences of different lengths, which is not supported");
+  return to;
 }
 
-std::vector<std::size_t> import_lstm(onnx_importer& to, const onnx_call& node) {
-  const shape x = node.extents(0);
+/// Returns the node's cell by its activations, which are the same in all directions.
+recurrent_cell cell_of(const onnx_call& node, std::size_t directions) {
+  using enum recurrent_cell;
+  static const std::map<std::string_view, strings> usual = {
+      {"RNN", {"Tanh"}}, {"GRU", {"Sigmoid", "Tanh"}}, {"LSTM", {"Sigmoid", "Tanh", "Tanh"}}};
+  static const std::map<strings, recurrent_cell> cells = {{{"Tanh"}, tanh},
+                                                          {{"Relu"}, relu},
+                                                          {{"Sigmoid"}, sigmoid},
+                                                          {{"Sigmoid", "Tanh"}, gru},
+                                                          {{"Sigmoid", "Tanh", "Tanh"}, lstm}};
+  strings functions = usual.at(node.node().op_type);
+  const std::size_t count = functions.size();
+  if (const auto* given = node.node().attribute<strings>("activations")) {
+    bool fit = given->size() == count * directions;
+    for (std::size_t i = count; fit && i < given->size(); ++i) {
+      fit = (*given)[i] == (*given)[i - count];
+    }
+    functions = fit ? strings(given->begin(), given->begin() + std::ssize(functions)) : strings();
+  }
+  const auto found = cells.find(functions);
+  node.require(found != cells.end(), "has activations that are not supported");
+  return found->second;
+}
+
+std::vector<std::size_t> import_recurrent(onnx_importer& to, const onnx_call& node) {
+  const bool batch_first = node.integer("layout", 0) != 0;
   const shape& weight = node.extents(1);
-  const shape& recurrent = node.extents(2);
-  node.require(x.rank() == 3 && weight.rank() == 3 && recurrent.rank() == 3,
+  const shape& recurrence = node.extents(2);
+  node.require(node.extents(0).rank() == 3 && weight.rank() == 3 && recurrence.rank() == 3,
                "takes [steps, batch, features] and weights of three dimensions");
+  const auto turned = [&](std::size_t value) {
+    return batch_first ? to.add(transpose_layer{{1, 0, 2}}, {value}) : value;
+  };
+  const std::size_t sequence = turned(to.value(0));
+  const shape x = to.shape_of(sequence);
   const std::string written = node.text("direction", "forward");
   node.require(written == "forward" || written == "reverse" || written == "bidirectional",
                "has a direction that is not known");
-  using direction = lstm_layer::direction;
-  const lstm_layer lstm{written == "forward"   ? direction::forward
-                        : written == "reverse" ? direction::backward
-                                               : direction::both,
-                        recurrent[2]};
-  node.require(lstm.hidden > 0 && lstm.hidden <= 2147483647,
+  using direction = recurrent_layer::direction;
+  recurrent_layer recurrent{.way = written == "forward"   ? direction::forward
+                                   : written == "reverse" ? direction::backward
+                                                          : direction::both,
+                            .hidden = recurrence[2],
+                            .peepholes = node.has(7)};
+  const std::int64_t directions = recurrent.directions();
+  const std::int64_t hidden = recurrent.hidden;
+  recurrent.cell = cell_of(node, static_cast<std::size_t>(directions));
+  recurrent.reset_after =
+      recurrent.cell == recurrent_cell::gru && node.integer("linear_before_reset", 0) != 0;
+  node.require(hidden > 0 && hidden <= 2147483647,
                "has a hidden size that is not from 1 to 2^31 - 1");
-  node.require(node.integer("hidden_size", lstm.hidden) == lstm.hidden,
+  node.require(node.integer("hidden_size", hidden) == hidden,
                "has weights of another hidden size than its 'hidden_size'");
-  const std::int64_t directions = lstm.way == direction::both ? 2 : 1;
-  const shape gates{directions, 4 * lstm.hidden};
-  node.require(recurrent == shape{directions, 4 * lstm.hidden, lstm.hidden} &&
-                   weight == shape{directions, 4 * lstm.hidden, x[2]},
-               "has weights that do not fit x");
-  require_plain_lstm(node, x[0], static_cast<std::size_t>(directions));
+  const std::int64_t gates = recurrent.gates() * hidden;
+  node.require(
+      recurrence == shape{directions, gates, hidden} && weight == shape{directions, gates, x[2]},
+      "has weights that do not fit x");
+  node.require(node.number("clip", 0.0F) == 0, "has a 'clip', which is not supported");
+  node.require(node.integer("input_forget", 0) == 0,
+               "has an 'input_forget', which is not supported");
+  const auto is_whole = [&](std::int64_t length) { return length == x[0]; };
+  node.require(!node.has(4) || std::ranges::all_of(node.integers(4), is_whole),
+               "has sequences of different lengths, which is not supported");
 
-  const shape state{directions, x[1], lstm.hidden};
+  const shape state{directions, x[1], hidden};
   node.charge(state);
-  const auto first_state = [&](std::size_t input) {
-    if (node.has(input)) return to.value(input);
-    return to.add_constant(std::vector<float>(static_cast<std::size_t>(state.elements())), state);
-  };
-  // ONNX adds separate biases for x and for the hidden state; one bias holds their sum.
-  std::vector<float> bias(static_cast<std::size_t>(gates.elements()));
-  if (node.has(3)) {
-    node.require(node.extents(3) == shape{directions, 8 * lstm.hidden},
-                 "has a bias that does not fit its weights");
-    const std::vector<float> both = node.floats(3);
-    const auto half = static_cast<std::size_t>(4 * lstm.hidden);
-    for (std::size_t i = 0; i < bias.size(); ++i) {
-      const std::size_t begin = i / half * half;
-      bias[i] = both[begin + i] + both[begin + i + half];
-    }
+  std::vector<std::size_t> inputs{sequence};
+  for (std::size_t i = 0; i < (recurrent.cell == recurrent_cell::lstm ? 2 : 1); ++i) {
+    const auto count = static_cast<std::size_t>(state.elements());
+    inputs.push_back(node.has(5 + i) ? turned(to.value(5 + i))
+                                     : to.add_constant(std::vector<float>(count), state));
   }
-  const std::vector<std::size_t> given =
-      to.add_all(lstm, {to.value(0), first_state(5), first_state(6)},
-                 {to.add_weight(1, gates_in_order(node.floats(1), directions), weight),
-                  to.add_weight(2, gates_in_order(node.floats(2), directions), recurrent),
-                  node.has(3) ? to.add_weight(3, gates_in_order(bias, directions), gates)
-                              : to.add_constant(bias, gates)});
-  const std::size_t apart = to.add_reshape(given[0], {x[0], x[1], directions, lstm.hidden});
-  const std::size_t all = directions == 1 ? to.add_reshape(apart, {x[0], 1, x[1], lstm.hidden})
-                                          : to.add(transpose_layer{{0, 2, 1, 3}}, {apart});
-  return {all, given[1], given[2]};
+  const std::vector<std::int64_t> order = gates_of(recurrent);
+  std::vector<std::size_t> weights;
+  for (const std::size_t input : {std::size_t{1}, std::size_t{2}}) {
+    weights.push_back(to.add_weight(input, gates_in_order(node.floats(input), directions, order),
+                                    node.extents(input)));
+  }
+  const shape bias{directions, recurrent.biases() * hidden};
+  if (node.has(3)) {
+    node.require(node.extents(3) == shape{directions, 2 * gates},
+                 "has a bias that does not fit its weights");
+    weights.push_back(to.add_weight(3, bias_in_order(node.floats(3), recurrent), bias));
+  } else {
+    const auto count = static_cast<std::size_t>(bias.elements());
+    weights.push_back(to.add_constant(std::vector<float>(count), bias));
+  }
+  if (recurrent.peepholes) {
+    const shape peepholes{directions, 3 * hidden};
+    node.require(node.extents(7) == peepholes, "has peepholes that do not fit its weights");
+    weights.push_back(
+        to.add_weight(7, gates_in_order(node.floats(7), directions, peephole_gates), peepholes));
+  }
+  std::vector<std::size_t> given = to.add_all(recurrent, std::move(inputs), weights);
+  const std::size_t apart = to.add_reshape(given[0], {x[0], x[1], directions, hidden});
+  for (std::size_t i = 1; i < given.size(); ++i) given[i] = turned(given[i]);
+  if (batch_first) {
+    given[0] = to.add(transpose_layer{{1, 0, 2, 3}}, {apart});
+  } else if (directions == 1) {
+    given[0] = to.add_reshape(apart, {x[0], 1, x[1], hidden});
+  } else {
+    given[0] = to.add(transpose_layer{{0, 2, 1, 3}}, {apart});
+  }
+  return given;
 }
 
 }  // namespace
 
 onnx_operators imported_recurrent() {
-  return {{"LSTM", import_lstm}};
+  return {{"GRU", import_recurrent}, {"LSTM", import_recurrent}, {"RNN", import_recurrent}};
 }
 
 }  // namespace graphline::nn::onnx

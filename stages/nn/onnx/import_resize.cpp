@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "stages/nn/onnx/onnx_importer.hpp"
 #include "stages/nn/operations/movements.hpp"
@@ -14,6 +16,8 @@ struct resized_extent {
   std::int64_t from = 1;
   std::int64_t to = 1;
   float scale = 1;
+  float start = 0;  ///< of the cropped part, like `end` as a fraction of the last coordinate
+  float end = 1;
 };
 
 using coordinates = float (*)(float x, const resized_extent& along);
@@ -23,7 +27,6 @@ float half_pixel(float x, const resized_extent& along) {
 }
 
 /// Functions that map result position x to an input coordinate, by coordinate_transformation_mode.
-/// Other modes are unsupported.
 const std::map<std::string_view, coordinates> transformations = {
     {"align_corners",
      [](float x, const resized_extent& along) {
@@ -39,7 +42,13 @@ const std::map<std::string_view, coordinates> transformations = {
        return from / 2 * (1 - adjusted) + half_pixel(x, along);
      }},
     {"pytorch_half_pixel",
-     [](float x, const resized_extent& along) { return along.to > 1 ? half_pixel(x, along) : 0; }}};
+     [](float x, const resized_extent& along) { return along.to > 1 ? half_pixel(x, along) : 0; }},
+    {"tf_crop_and_resize", [](float x, const resized_extent& along) {
+       const auto last = static_cast<float>(along.from - 1);
+       if (along.to == 1) return 0.5F * (along.start + along.end) * last;
+       const float part = x * (along.end - along.start) * last;
+       return along.start * last + part / static_cast<float>(along.to - 1);
+     }}};
 
 /// Functions that round a coordinate to an element, by nearest_mode.
 const std::map<std::string_view, float (*)(float)> roundings = {
@@ -76,10 +85,19 @@ std::vector<resized_extent> resized_extents(const onnx_importer& to, const onnx_
   std::set<std::size_t> stated;
   node.require(scales.size() == axes.size() || sizes.size() == axes.size(),
                "needs a scale or size per dimension");
+  std::vector<float> part;
+  if (node.text("coordinate_transformation_mode", "") == "tf_crop_and_resize") {
+    part = node.floats(1);
+    node.require(part.size() == 2 * axes.size(), "needs a 'roi' of two numbers per dimension");
+  }
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::size_t axis = node.axis(axes[i], result.size());
     node.require(stated.insert(axis).second, "has an axis twice");
     resized_extent& along = result[axis];
+    if (!part.empty()) {
+      along.start = part[i];
+      along.end = part[axes.size() + i];
+    }
     const auto from = static_cast<float>(along.from);
     along.scale = sizes.empty() ? scales[i] : static_cast<float>(sizes[i]) / from;
     const double size = sizes.empty() ? static_cast<double>(std::floor(from * along.scale))
@@ -91,11 +109,58 @@ std::vector<resized_extent> resized_extents(const onnx_importer& to, const onnx_
   return result;
 }
 
+/// The coordinate of each result position. Positions `before` and `after` these lie outside.
+struct source_coordinates {
+  std::vector<float> inside;
+  std::int64_t before = 0;
+  std::int64_t after = 0;
+};
+
+/// With `crops`, coordinates beyond the first or last element lie outside.
+source_coordinates coordinates_of(const resized_extent& along, coordinates transform, bool crops) {
+  source_coordinates result;
+  for (std::int64_t i = 0; i < along.to; ++i) {
+    const auto x = static_cast<float>(i);
+    const float source = along.scale == 1 ? x : transform(x, along);
+    if (!crops || (source >= 0 && source <= static_cast<float>(along.from - 1))) {
+      result.inside.push_back(source);
+    } else {
+      ++(result.inside.empty() ? result.before : result.after);
+    }
+  }
+  return result;
+}
+
+/// Interpolates between four elements by the weights of a cubic convolution with coefficient `a`
+/// (Keys, 1981). Elements outside count as the nearest ones inside, or not at all if `excludes`.
+resample_layer cubic_along(std::size_t axis, std::int64_t extent, std::span<const float> sources,
+                           float a, bool excludes) {
+  resample_layer resample{.axis = axis, .taps = 4, .indices = {}, .weights = {}};
+  for (const float source : sources) {
+    const float below = std::floor(source);
+    const float s = source - below;
+    const float t = 1 - s;
+    std::array<float, 4> weights{((a * (s + 1) - 5 * a) * (s + 1) + 8 * a) * (s + 1) - 4 * a,
+                                 ((a + 2) * s - (a + 3)) * s * s + 1,
+                                 ((a + 2) * t - (a + 3)) * t * t + 1,
+                                 ((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a};
+    const auto first = static_cast<std::int64_t>(below) - 1;
+    float sum = 0;
+    for (std::int64_t tap = 0; tap < 4; ++tap) {
+      float& weight = weights[static_cast<std::size_t>(tap)];
+      if (excludes && (first + tap < 0 || first + tap >= extent)) weight = 0;
+      sum += weight;
+      resample.indices.push_back(std::clamp<std::int64_t>(first + tap, 0, extent - 1));
+    }
+    for (const float weight : weights) resample.weights.push_back(excludes ? weight / sum : weight);
+  }
+  return resample;
+}
+
 std::size_t import_resize(onnx_importer& to, const onnx_call& node) {
   const bool upsample = is_upsample(to, node);
   const std::string mode = node.text("mode", "nearest");
-  node.require(mode != "cubic", "has cubic interpolation, which is not supported");
-  node.require(mode == "nearest" || mode == "linear" || mode == "bilinear",
+  node.require(mode == "nearest" || mode == "linear" || mode == "bilinear" || mode == "cubic",
                "has a mode that is not known");
   node.require(node.integer("antialias", 0) == 0, "has antialias, which is not supported");
   node.require(node.text("keep_aspect_ratio_policy", "stretch") == "stretch",
@@ -105,47 +170,64 @@ std::size_t import_resize(onnx_importer& to, const onnx_call& node) {
   const auto rounded =
       roundings.find(node.text("nearest_mode", upsample ? "floor" : "round_prefer_floor"));
   node.require(transformed != transformations.end(),
-               "has a coordinate_transformation_mode that is not supported");
+               "has a coordinate_transformation_mode that is not known");
   node.require(rounded != roundings.end(), "has a nearest_mode that is not known");
+  const bool crops = transformed->first == "tf_crop_and_resize";
 
-  const auto positions = [&](const resized_extent& along) {
-    std::vector<resize_position> list;
-    for (std::int64_t i = 0; i < along.to; ++i) {
-      const float source = along.scale == 1 ? static_cast<float>(i)
-                                            : transformed->second(static_cast<float>(i), along);
-      if (mode == "nearest") {
-        const bool after = upsample && along.scale < 1;
-        const float nearest = after ? std::ceil(source) : rounded->second(source);
-        list.push_back(position_in(along.from, static_cast<double>(nearest)));
-      } else {
-        const float below = std::floor(source);
-        list.push_back(position_in(along.from, static_cast<double>(below),
-                                   static_cast<double>(source - below)));
-      }
-    }
-    return list;
-  };
-
-  // Resizes the last two dimensions; the dimensions before them count as planes.
-  std::vector<resized_extent> all = resized_extents(to, node);
+  const std::vector<resized_extent> all = resized_extents(to, node);
   const auto keeps = [](const resized_extent& along) { return along.from == along.to; };
   if (std::ranges::all_of(all, keeps)) return to.value(0);  // a copy, regardless of the scales
-  node.require(all.size() >= 2, "has fewer than two dimensions");
-  std::int64_t planes = 1;
+  pad_layer pad{.value = node.number("extrapolation_value", 0.0F), .before = {}, .after = {}};
+  std::vector<std::vector<float>> sources;
   std::vector<std::int64_t> result;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    result.push_back(all[i].to);
-    if (i + 2 >= all.size()) continue;
-    node.require(all[i].from == all[i].to,
-                 "resizes other than the last two dimensions, which is not supported");
-    planes *= all[i].from;
+  for (const resized_extent& along : all) {
+    source_coordinates of = coordinates_of(along, transformed->second, crops);
+    node.require(!of.inside.empty(), "gives no element of its input, which is not supported");
+    pad.before.push_back(of.before);
+    pad.after.push_back(of.after);
+    result.push_back(std::ssize(of.inside));
+    sources.push_back(std::move(of.inside));
   }
-  const resized_extent& height = all[all.size() - 2];
-  const resized_extent& width = all.back();
   std::size_t x = to.value(0);
-  if (all.size() != 4) x = to.add_reshape(x, {1, planes, height.from, width.from});
-  x = to.add(resize2d_layer{positions(height), positions(width)}, {x});
-  return to.add_reshape(x, shape(std::move(result)));
+  if (mode == "cubic") {
+    // From the last dimension, as ONNX Runtime does.
+    for (std::size_t axis = all.size(); axis-- > 0;) {
+      if (all[axis].scale == 1) continue;
+      node.charge(shape{4 * all[axis].to});
+      x = to.add(
+          cubic_along(axis, all[axis].from, sources[axis], node.number("cubic_coeff_a", -0.75F),
+                      node.integer("exclude_outside", 0) != 0),
+          {x});
+    }
+  } else {
+    const auto positions = [&](std::size_t axis) {
+      std::vector<resize_position> list;
+      for (const float source : sources[axis]) {
+        const float below = std::floor(source);
+        const bool after = upsample && all[axis].scale < 1;
+        const float nearest = after ? std::ceil(source) : rounded->second(source);
+        list.push_back(mode == "nearest" ? position_in(all[axis].from, static_cast<double>(nearest))
+                                         : position_in(all[axis].from, static_cast<double>(below),
+                                                       static_cast<double>(source - below)));
+      }
+      return list;
+    };
+    // Resizes the last two dimensions; the dimensions before them count as planes.
+    node.require(all.size() >= 2, "has fewer than two dimensions");
+    std::int64_t planes = 1;
+    for (std::size_t axis = 0; axis + 2 < all.size(); ++axis) {
+      node.require(keeps(all[axis]),
+                   "resizes other than the last two dimensions, which is not supported");
+      planes *= all[axis].from;
+    }
+    const std::size_t height = all.size() - 2;
+    if (all.size() != 4) x = to.add_reshape(x, {1, planes, all[height].from, all.back().from});
+    x = to.add(resize2d_layer{positions(height), positions(height + 1)}, {x});
+    x = to.add_reshape(x, shape(std::move(result)));
+  }
+  const auto adds = [](std::int64_t count) { return count > 0; };
+  const bool pads = std::ranges::any_of(pad.before, adds) || std::ranges::any_of(pad.after, adds);
+  return pads ? to.add(std::move(pad), {x}) : x;
 }
 
 }  // namespace

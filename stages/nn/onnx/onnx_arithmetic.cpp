@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -169,6 +170,20 @@ onnx_tensor mod(const onnx_call& call) {
                           : binary_function{nullptr, modulo});
 }
 
+onnx_tensor bit_shift(const onnx_call& call) {
+  constexpr binary_function left{
+      nullptr, [](whole a, whole bits) {
+        return bits >= 0 && bits < 64 ? static_cast<whole>(word(a) << bits) : whole{0};
+      }};
+  constexpr binary_function right{
+      nullptr, [](whole a, whole bits) {
+        return bits >= 0 && bits < 64 ? static_cast<whole>(word(a) >> bits) : whole{0};
+      }};
+  const std::string direction = call.text("direction", "");
+  call.require(direction == "LEFT" || direction == "RIGHT", "has a direction that is not known");
+  return combined(call, call.input(0), call.input(1), direction == "LEFT" ? left : right);
+}
+
 /// Computes powers in double; the result has the type of the base.
 onnx_tensor power(const onnx_call& call) {
   const onnx_tensor base = cast_onnx(call, call.input(0), onnx_type::float64);
@@ -214,6 +229,19 @@ onnx_tensor where(const onnx_call& call) {
       },
       a.values);
   return result;
+}
+
+/// Makes a predicate of floating-point numbers.
+template <class Holds>
+onnx_function test(Holds holds) {
+  return gives_one([holds](const onnx_call& call) {
+    const onnx_tensor values = cast_onnx(call, call.input(0), onnx_type::float64);
+    onnx_tensor result = make(call, onnx_type::boolean, values.extents);
+    std::ranges::transform(std::get<std::vector<double>>(values.values),
+                           std::get<std::vector<whole>>(result.values).begin(),
+                           [&](double value) { return whole{holds(call, value)}; });
+    return result;
+  });
 }
 
 /// Neutral element and step of a reduction; `mean` divides the result by the count.
@@ -344,14 +372,19 @@ onnx_functions onnx_arithmetic() {
       {"Abs", unary({real_of(function::abs), [](whole a) { return a < 0 ? negated(a) : a; }})},
       {"Add", nary(sum)},
       {"And", nary(compares([](auto a, auto b) { return a != 0 && b != 0; }))},
+      {"BitShift", gives_one(bit_shift)},
       {"Cast", gives_one(cast)},
       {"Clip", gives_one(clip)},
       {"CumSum", gives_one(cumulative_sum)},
       {"Div", nary(binary_function{real_of(function::div), quotient})},
-      {"Einsum", gives_one(evaluated_einsum)},
       {"Equal", nary(compares([](auto a, auto b) { return a == b; }))},
       {"Greater", nary(compares([](auto a, auto b) { return a > b; }))},
       {"GreaterOrEqual", nary(compares([](auto a, auto b) { return a >= b; }))},
+      {"IsInf", test([](const onnx_call& call, double value) {
+         return std::isinf(value) &&
+                call.integer(value > 0 ? "detect_positive" : "detect_negative", 1) != 0;
+       })},
+      {"IsNaN", test([](const onnx_call&, double value) { return std::isnan(value); })},
       {"Less", nary(compares([](auto a, auto b) { return a < b; }))},
       {"LessOrEqual", nary(compares([](auto a, auto b) { return a <= b; }))},
       {"Max", nary(larger)},
@@ -372,6 +405,7 @@ onnx_functions onnx_arithmetic() {
       {"Sign",
        unary({real_of(function::sign), [](whole a) { return whole{a > 0} - whole{a < 0}; }})},
       {"Sub", nary(difference)},
+      {"Sum", nary(sum)},
       {"Where", gives_one(where)},
       {"Xor", nary(compares([](auto a, auto b) { return (a != 0) != (b != 0); }))},
   };

@@ -22,7 +22,8 @@ const onnx_functions& known_functions() {
   return all;
 }
 
-/// Rounds or wraps values computed in a wider type to the tensor's type.
+}  // namespace
+
 void narrow(const onnx_call& call, onnx_tensor& tensor) {
   if (auto* integers = std::get_if<std::vector<std::int64_t>>(&tensor.values)) {
     for (std::int64_t& value : *integers) value = wrapped(tensor.element, value);
@@ -39,8 +40,6 @@ void narrow(const onnx_call& call, onnx_tensor& tensor) {
     }
   }
 }
-
-}  // namespace
 
 onnx_tensor make(const onnx_call& call, onnx_type element, const shape& extents) {
   call.charge(extents);

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "stages/nn/onnx/onnx_functions.hpp"
 #include "stages/nn/onnx/onnx_importer.hpp"
 
 namespace graphline::nn::onnx {
@@ -104,6 +103,42 @@ struct labeled_value {
   labels dimensions;
 };
 
+/// Replaces dimensions with the same label by their diagonal, as the last dimension.
+labeled_value with_diagonals(onnx_importer& to, labeled_value of) {
+  for (std::size_t axis = 0; axis < of.dimensions.size();) {
+    const int label = of.dimensions[axis];
+    const auto twin = std::find(of.dimensions.begin() + static_cast<std::ptrdiff_t>(axis) + 1,
+                                of.dimensions.end(), label);
+    if (twin == of.dimensions.end()) {
+      ++axis;
+      continue;
+    }
+    const auto other = static_cast<std::size_t>(twin - of.dimensions.begin());
+    const shape extents = to.shape_of(of.value);
+    std::vector<std::size_t> order;
+    std::vector<std::int64_t> left;
+    labels names;
+    for (std::size_t i = 0; i < extents.rank(); ++i) {
+      if (i == axis || i == other) continue;
+      order.push_back(i);
+      left.push_back(extents[i]);
+      names.push_back(of.dimensions[i]);
+    }
+    order.insert(order.end(), {axis, other});
+    left.push_back(extents[axis]);
+    names.push_back(label);
+    std::vector<std::int64_t> diagonal;
+    for (std::int64_t i = 0; i < extents[axis]; ++i) diagonal.push_back(i * (extents[axis] + 1));
+    const std::int64_t matrix = extents[axis] * extents[axis];
+    const std::size_t matrices =
+        to.add_reshape(to.add(transpose_layer{std::move(order)}, {of.value}),
+                       {extents.elements() / matrix, matrix});
+    const std::size_t diagonals = to.add_selection(matrices, {{1, std::move(diagonal)}});
+    of = {to.add_reshape(diagonals, shape(std::move(left))), std::move(names)};
+  }
+  return of;
+}
+
 /// Sums over the dimensions whose labels are not in `kept`.
 labeled_value summed(onnx_importer& to, const labeled_value& of, const std::set<int>& kept) {
   std::vector<std::size_t> axes;
@@ -173,17 +208,14 @@ labeled_value multiplied(onnx_importer& to, const einsum_form& form, labeled_val
 
 std::size_t import_einsum(onnx_importer& to, const onnx_call& node) {
   const einsum_form form = einsum_of(node);
-  for (const labels& each : form.inputs) {
-    node.require(std::set<int>(each.begin(), each.end()).size() == each.size(),
-                 "takes a diagonal, which is supported for constants alone");
-  }
-  labeled_value result{to.value(0), form.inputs[0]};
+  labeled_value result = with_diagonals(to, {to.value(0), form.inputs[0]});
   for (std::size_t i = 1; i < form.inputs.size(); ++i) {
     std::set<int> needed(form.output.begin(), form.output.end());
     for (std::size_t k = i + 1; k < form.inputs.size(); ++k) {
       needed.insert(form.inputs[k].begin(), form.inputs[k].end());
     }
-    result = multiplied(to, form, result, {to.value(i), form.inputs[i]}, needed);
+    result =
+        multiplied(to, form, result, with_diagonals(to, {to.value(i), form.inputs[i]}), needed);
   }
   result = summed(to, result, std::set<int>(form.output.begin(), form.output.end()));
   return ordered(to, result, form.output);
@@ -193,55 +225,6 @@ std::size_t import_einsum(onnx_importer& to, const onnx_call& node) {
 
 onnx_operators imported_einsum() {
   return {{"Einsum", one_output(import_einsum)}};
-}
-
-/// Evaluates an equation on constants; iterates over the extents of all labels.
-onnx_tensor evaluated_einsum(const onnx_call& call) {
-  const einsum_form form = einsum_of(call);
-  labels all = form.output;
-  std::vector<std::int64_t> given;
-  for (const int label : form.output) given.push_back(form.extents.at(label));
-  std::vector<std::int64_t> extents = given;
-  for (const auto& [label, extent] : form.extents) {
-    if (holds(form.output, label)) continue;
-    all.push_back(label);
-    extents.push_back(extent);
-  }
-  const shape space(extents);
-  call.charge(space);
-  const auto walk_of = [&](const shape& of, const labels& dimensions) {
-    const auto strides = packed_strides(of);
-    std::vector<std::int64_t> along(all.size(), 0);
-    for (std::size_t axis = 0; axis < dimensions.size(); ++axis) {
-      const auto at = std::ranges::find(all, dimensions[axis]) - all.begin();
-      along[static_cast<std::size_t>(at)] += strides[axis];  // a repeated label reads a diagonal
-    }
-    return offset_walk(even_offsets(space, along));
-  };
-  onnx_tensor result = make(call, call.input(0).element, shape(given));
-  std::vector<offset_walk> walks;
-  for (std::size_t i = 0; i < call.inputs(); ++i) {
-    call.require(call.input(i).element == result.element, "has inputs of different types");
-    walks.push_back(walk_of(call.extents(i), form.inputs[i]));
-  }
-  offset_walk place = walk_of(result.extents, form.output);
-  std::visit(
-      [&]<class Value>(std::vector<Value>& to) {
-        constexpr bool integers = std::is_same_v<Value, std::int64_t>;
-        using wide = std::conditional_t<integers, std::uint64_t, double>;  // integers wrap around
-        std::vector<wide> sums(to.size());
-        for (std::int64_t i = 0; i < *space.checked_elements(); ++i) {
-          wide product = 1;
-          for (std::size_t k = 0; k < walks.size(); ++k) {
-            const auto& values = std::get<std::vector<Value>>(call.input(k).values);
-            product *= static_cast<wide>(values[walks[k].next()]);
-          }
-          sums[place.next()] += product;
-        }
-        std::ranges::transform(sums, to.begin(), [](wide sum) { return static_cast<Value>(sum); });
-      },
-      result.values);
-  return result;
 }
 
 }  // namespace graphline::nn::onnx

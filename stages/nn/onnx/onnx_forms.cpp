@@ -1,11 +1,13 @@
 #include "stages/nn/onnx/onnx_forms.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "stages/nn/onnx/onnx_functions.hpp"
 #include "stages/nn/operations/pointwise.hpp"
 
 namespace graphline::nn::onnx {
@@ -249,32 +251,86 @@ gathering gathering_of(const onnx_call& call) {
   return {{{axis, std::move(indices)}}, shape(std::move(extents))};
 }
 
-scattering scattering_of(const onnx_call& call) {
+namespace {
+
+bool selects_rows(const onnx_call& call) {
+  return call.node().op_type.ends_with("ND");
+}
+
+}  // namespace
+
+shape indexed_extents(const onnx_call& call) {
+  if (!selects_rows(call)) return call.extents(1);
+  const auto& from = call.extents(0).extents();
+  auto extents = call.extents(1).extents();
+  call.require(!extents.empty(), "has indices without dimensions");
+  const std::int64_t depth = extents.back();
+  const std::int64_t batch = call.integer("batch_dims", 0);
+  call.require(
+      batch >= 0 && batch < std::ssize(extents) && depth >= 0 && depth <= std::ssize(from) - batch,
+      "has indices of more dimensions than what they are of");
+  call.require(std::equal(from.begin(), from.begin() + batch, extents.begin()),
+               "has batch dimensions that differ");
+  extents.pop_back();
+  extents.insert(extents.end(), from.begin() + batch + depth, from.end());
+  return shape(std::move(extents));
+}
+
+indexed_elements indexed_of(const onnx_call& call) {
   const shape& from = call.extents(0);
   const shape& at = call.extents(1);
-  const integer_list indices = call.integers(1);
-  call.require(at.rank() > 0 && at[at.rank() - 1] >= 0 &&
-                   at[at.rank() - 1] <= static_cast<std::int64_t>(from.rank()),
-               "has indices of more dimensions than what they are of");
-  const auto depth = static_cast<std::size_t>(at[at.rank() - 1]);
-  const auto inner = from.extents().begin() + static_cast<std::ptrdiff_t>(depth);
-  integer_list updates(at.extents().begin(), at.extents().end() - 1);
-  updates.insert(updates.end(), inner, from.extents().end());
-  call.require(call.extents(2) == shape(updates), "has updates that do not fit its indices");
-  call.charge(from);
-  scattering result;
-  for (std::size_t axis = 0; axis < from.rank(); ++axis) {
-    (axis < depth ? result.rows : result.row) *= from[axis];
+  const shape extents = indexed_extents(call);
+  call.charge(extents);
+  const bool elements = !selects_rows(call);
+  const std::size_t axis = elements ? call.axis(call.integer("axis", 0), from.rank()) : 0;
+  call.require(!elements || at.rank() == from.rank(),
+               "has indices of other dimensions than what they are of");
+  for (std::size_t i = 0; elements && i < from.rank(); ++i) {
+    call.require(i == axis || at[i] <= from[i], "has more indices than what they are of");
   }
-  const std::size_t count = depth > 0 ? indices.size() / depth : 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::int64_t place = 0;
-    for (std::size_t axis = 0; axis < depth; ++axis) {
-      const std::int64_t index = indices[i * depth + axis];
-      call.require(index >= -from[axis] && index < from[axis], "has an index beyond its axis");
-      place = place * from[axis] + (index < 0 ? index + from[axis] : index);
+  if (extents.elements() == 0) return {{{0}, {{0}, {0}}}, {}, {}};
+  call.require(from.elements() > 0, "has an index beyond its axis");
+  const integer_list strides = packed_strides(from);
+  if (elements) {
+    integer_list others = strides;
+    others[axis] = 0;
+    return {{at.extents(), {std::move(others), packed_strides(at)}}, {from[axis]}, {strides[axis]}};
+  }
+  const std::int64_t depth = at[at.rank() - 1];
+  const std::int64_t batch = call.integer("batch_dims", 0);
+  const auto product = [](auto begin, auto end) {
+    return std::accumulate(begin, end, std::int64_t{1}, std::multiplies<>());
+  };
+  const auto first = from.extents().begin();
+  const auto inner = first + batch + depth;
+  const std::int64_t batches = product(first, first + batch);
+  const std::int64_t row = product(inner, from.extents().end());
+  const std::int64_t rows = product(at.extents().begin() + batch, at.extents().end() - 1);
+  return {{{batches, rows, row},
+           {{product(first + batch, from.extents().end()), 0, 1}, {rows * depth, depth, 0}}},
+          integer_list(first + batch, inner),
+          integer_list(strides.begin() + batch, strides.begin() + batch + depth)};
+}
+
+indexed_rows indexed_rows_of(const onnx_call& call) {
+  indexed_elements selected = indexed_of(call);
+  const integer_list indices = call.integers(1);
+  indexed_rows result;
+  if (shape(selected.space.extents).elements() == 0) return result;
+  if (selects_rows(call)) result.row = std::exchange(selected.space.extents.back(), 1);
+  const shape space(selected.space.extents);
+  offset_walk in_tensor(even_offsets(space, selected.space.strides[0]));
+  offset_walk in_indices(even_offsets(space, selected.space.strides[1]));
+  for (std::int64_t i = 0; i < *space.checked_elements(); ++i) {
+    std::size_t place = in_tensor.next();
+    const std::size_t first = in_indices.next();
+    for (std::size_t k = 0; k < selected.extents.size(); ++k) {
+      const std::int64_t extent = selected.extents[k];
+      const std::int64_t index = indices[first + k];
+      call.require(index >= -extent && index < extent, "has an index beyond its axis");
+      place += static_cast<std::size_t>((index < 0 ? index + extent : index) * selected.strides[k]);
     }
-    result.places.push_back(place);
+    result.places.push_back(static_cast<std::int64_t>(place) / result.row);
   }
   return result;
 }

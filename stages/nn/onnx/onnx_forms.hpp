@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stages/nn/onnx/onnx_call.hpp"
+#include "stages/nn/operations/layer_operation.hpp"
 
 namespace graphline::nn::onnx {
 
@@ -33,14 +34,20 @@ struct gathering {
 };
 gathering gathering_of(const onnx_call& call);
 
-/// `ScatterND` on its first input, viewed as `rows` rows of `row` elements: `places` contains the
-/// row that each row of the updates replaces.
-struct scattering {
-  std::int64_t rows = 1;
+/// Elements of its first input that `GatherElements`, `GatherND`, `ScatterElements` or `ScatterND`
+/// selects with its second input; refuses shapes that do not fit.
+indexed_elements indexed_of(const onnx_call& call);
+
+/// Extents of the selected elements: those of a gather's result and of a scatter's updates.
+shape indexed_extents(const onnx_call& call);
+
+/// The selected elements for constant indices: the first input is viewed as rows of `row` elements,
+/// and `places` contains the number of each selected row.
+struct indexed_rows {
   std::int64_t row = 1;
   std::vector<std::int64_t> places;
 };
-scattering scattering_of(const onnx_call& call);
+indexed_rows indexed_rows_of(const onnx_call& call);
 
 /// Returns `order`: dimension i of the result of `Transpose` is dimension order[i] of its input.
 std::vector<std::size_t> transposed_order(const onnx_call& call);

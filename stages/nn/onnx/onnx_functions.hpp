@@ -29,8 +29,6 @@ onnx_functions onnx_arithmetic();
 onnx_functions onnx_generators();
 onnx_functions onnx_rearrangements();
 
-onnx_tensor evaluated_einsum(const onnx_call& call);
-
 /// Returns a tensor of zeros.
 onnx_tensor make(const onnx_call& call, onnx_type element, const shape& extents);
 
@@ -66,6 +64,9 @@ class offset_walk {
 void fill(onnx_tensor& result, const onnx_tensor& from, axis_offsets offsets);
 /// Fills `result` with the single element of `one`.
 void fill_with(onnx_tensor& result, const onnx_tensor& one);
+
+/// Rounds or wraps values computed in a wider type to the tensor's type.
+void narrow(const onnx_call& call, onnx_tensor& tensor);
 
 /// Converts values to another element type.
 onnx_tensor cast_onnx(const onnx_call& call, const onnx_tensor& from, onnx_type element);

@@ -8,8 +8,11 @@
 #include <set>
 #include <utility>
 
+#include "framework/base/error.hpp"
 #include "framework/base/utf8.hpp"
+#include "stages/nn/host/lowering.hpp"
 #include "stages/nn/onnx/onnx_constants.hpp"
+#include "stages/nn/onnx/onnx_functions.hpp"
 #include "stages/nn/onnx/onnx_importer.hpp"
 #include "stages/nn/weights/network_weights.hpp"
 
@@ -52,8 +55,9 @@ bool reads_integers(const onnx_call& call) {
 }
 
 bool moves(std::string_view op_type) {
-  static const std::set<std::string_view> others = {"Concat", "Expand", "Gather", "ScatterND",
-                                                    "Transpose"};
+  static const std::set<std::string_view> others = {
+      "Concat",  "DepthToSpace",    "Expand",    "Gather",       "GatherElements", "GatherND",
+      "Scatter", "ScatterElements", "ScatterND", "SpaceToDepth", "Transpose"};
   return reshapings().contains(op_type) || selectings().contains(op_type) ||
          others.contains(op_type);
 }
@@ -328,12 +332,14 @@ void onnx_importer::read_node(const onnx_node& node) {
       if (!evaluated || !node.domain.empty()) find_operator(call);
       return;
     }
-    const bool extents_only = node.op_type == "Shape" || node.op_type == "Size";
+    const bool extents_only =
+        node.op_type == "EyeLike" || node.op_type == "Shape" || node.op_type == "Size";
     const bool constant = std::ranges::all_of(inputs, [&](const onnx_tensor* tensor) {
       return tensor == nullptr || tensor->known() || extents_only;
     });
-    if (!constant || !can_evaluate(node)) return add_node(call);
-    evaluate(node, inputs);
+    const bool branches = node.op_type == "If" && node.domain.empty();
+    if (!constant || branches) return add_node(call);
+    evaluate(call, inputs);
   } catch (const refused_node& problem) {
     refused(node, problem.why());
   }
@@ -371,7 +377,8 @@ void onnx_importer::report_refused() {
   }
 }
 
-void onnx_importer::evaluate(const onnx_node& node, std::span<const onnx_tensor* const> inputs) {
+void onnx_importer::evaluate(const onnx_call& call, std::span<const onnx_tensor* const> inputs) {
+  const onnx_node& node = call.node();
   if (const onnx_tensor* stored = stored_by(node)) {
     known_[node.outputs.front()] = {stored, {}};
     return;
@@ -381,8 +388,10 @@ void onnx_importer::evaluate(const onnx_node& node, std::span<const onnx_tensor*
     known_[node.outputs.front()] = known_.at(node.inputs.front());
     return;
   }
-  std::vector<onnx_tensor> outputs = evaluate_onnx(node, inputs, budget_);
+  std::vector<onnx_tensor> outputs =
+      can_evaluate(node) ? evaluate_onnx(node, inputs, budget_) : fold(call);
   for (std::size_t i = 0; i < std::min(node.outputs.size(), outputs.size()); ++i) {
+    if (node.outputs[i].empty()) continue;
     const onnx_tensor& kept = keep_once(std::move(outputs[i]), first);
     if (keeps_elements(node) && &kept != source_of(first)) sources_[&kept] = source_of(first);
     known_[node.outputs[i]] = {&kept, {}};
@@ -419,6 +428,64 @@ void onnx_importer::add_node(const onnx_call& call) {
   const std::vector<std::size_t> values = add(*this, call);
   make_node(first_layer, values);
   give(values);
+}
+
+/// Evaluates a node with constant inputs: runs the layers that it becomes. Layers compute in
+/// float32, so integers that float32 does not represent are refused.
+std::vector<onnx_tensor> onnx_importer::fold(const onnx_call& call) {
+  const onnx_node& node = call.node();
+  find_operator(call);
+  const onnx_tensor& first = call.type(0);
+  const auto* integers = std::get_if<std::vector<std::int64_t>>(&first.values);
+  if (integers != nullptr) {
+    constexpr std::int64_t most = std::int64_t{1} << 24;
+    const auto is_exact = [](std::int64_t value) { return value >= -most && value <= most; };
+    call.require(takes_integers(node.op_type), "computes with integers, which is not supported");
+    call.require(std::ranges::all_of(*integers, is_exact),
+                 "has integers beyond 2^24, which is not supported");
+  }
+  onnx_importer alone(model_, where_, out_);
+  for (const std::string& name : node.inputs) {
+    if (!name.empty()) alone.known_[name] = {known_.at(name).tensor, {}};
+  }
+  std::vector<std::size_t> read;  // outputs
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i].empty() || !read_.contains(node.outputs[i])) continue;
+    alone.read_.insert(node.outputs[i]);
+    read.push_back(i);
+  }
+  alone.call_ = &call;
+  alone.add_node(call);
+  const auto known = [&](std::size_t output) { return alone.known_.at(node.outputs[output]); };
+  std::vector<std::size_t> values;
+  for (const std::size_t i : read) values.push_back(*known(i).value);
+  const network_definition network = alone.network_.finish(std::move(values));
+  for (const network_layer& layer : network.layers) {
+    constexpr std::int64_t flops_per_element = 32;  // of the budget
+    call.require(layer.cost.flops / flops_per_element < call.budget(),
+                 "computes too much with constants; export the model with constants folded");
+    call.charge(shape{layer.cost.flops / flops_per_element});
+    for (const std::size_t value : layer.outputs) call.charge(network.shape_of(value));
+  }
+  std::vector<onnx_tensor> outputs(node.outputs.size());  // unread ones stay unknown
+  try {
+    auto computed = evaluate_on_host(network, {network, std::move(alone.constants_)});
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      onnx_tensor& output = outputs[read[i]];
+      const onnx_tensor& type = *known(read[i]).tensor;
+      output = {
+          .element = onnx_type::float32, .extents = type.extents, .values = std::move(computed[i])};
+      // Layers compute other floating-point types in float32.
+      const bool floats = type.element == onnx_type::float32 && !integers;
+      const onnx_type element = floats ? first.element : type.element;
+      if (element == onnx_type::float32) continue;
+      output = cast_onnx(call, output, element);
+      narrow(call, output);
+    }
+  } catch (const run_error& refusal) {
+    call.refuse(refusal.what());
+  }
+  return outputs;
 }
 
 /// Declares that the layers form one node; values without a name are not outputs of the node.

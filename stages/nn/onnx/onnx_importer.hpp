@@ -82,13 +82,14 @@ class onnx_importer {
                         std::int64_t written, std::optional<std::size_t> same_as = {});
   void refused(const onnx_node& node, const std::string& why);
   void report_refused();
-  void evaluate(const onnx_node& node, std::span<const onnx_tensor* const> inputs);
+  void evaluate(const onnx_call& call, std::span<const onnx_tensor* const> inputs);
   const onnx_tensor& keep_once(onnx_tensor tensor, const onnx_tensor* from);
   const onnx_tensor* source_of(const onnx_tensor* tensor) const;
   void read_graph(const onnx_graph& graph);
   void read_node(const onnx_node& node);
   void add_input(const std::string& name, const tensor_type& type);
   void add_node(const onnx_call& call);
+  std::vector<onnx_tensor> fold(const onnx_call& call);
   void take_branch(const onnx_call& call);
   void find_read(const onnx_graph& graph);
   void give(const std::vector<std::size_t>& values);

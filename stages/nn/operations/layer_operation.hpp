@@ -163,22 +163,72 @@ struct take_layer {
   std::size_t axis = 0;
 };
 
+/// Elements of a tensor that an index tensor selects, as ONNX's GatherElements, GatherND and their
+/// scatters do. At each position of the space, with one packed value, `counts.size()` consecutive
+/// indices select along dimensions with these extents and strides; negative ones count from the
+/// end.
+struct indexed_elements {
+  pointwise_space space;  ///< strides in the tensor, apart from its indexed dimensions; in the
+                          ///< index tensor
+  std::vector<std::int64_t> extents;
+  std::vector<std::int64_t> strides;
+};
+
+/// Reads x and an index tensor; gives the selected elements, packed, in a shape.
+struct indexed_gather_layer {
+  indexed_elements selected;
+  shape extents;
+};
+
+/// Reads x, an index tensor and packed updates; gives x with its selected elements replaced by the
+/// updates, or combined with them by `function`: sum, product, max or min. Without a function, one
+/// of several updates of an element counts.
+struct indexed_scatter_layer {
+  indexed_elements selected;
+  std::optional<reduce_layer::reduction> function;
+};
+
+/// Computes weighted sums along one dimension: element i is the sum of weights[k] * x[indices[k]]
+/// over the `taps` numbers k from i * taps on. Elements of weight 0 do not count, not even NaN.
+struct resample_layer {
+  std::size_t axis = 0;
+  std::int64_t taps = 1;
+  std::vector<std::int64_t> indices;
+  std::vector<float> weights;
+};
+
 /// Converts int32, int64 or uint8 to float32; rounds integers above 2^24.
 struct convert_layer {
   dtype from = dtype::int32;
 };
 
+/// The equations of a recurrent layer: h = f(W x + R h + b) for a function, a GRU or an LSTM.
+enum class recurrent_cell { tanh, relu, sigmoid, gru, lstm };
+
 /// Reads:
 /// - x [steps, batch, features];
-/// - the initial hidden and cell state, both [directions, batch, hidden];
-/// - weight_ih [directions, 4 hidden, features], weight_hh [directions, 4 hidden, hidden] and bias
-///   [directions, 4 hidden], with gates in the order input, forget, cell, output.
+/// - the initial hidden state and, for an LSTM, the initial cell state, both [directions, batch,
+///   hidden];
+/// - weight_ih [directions, gates * hidden, features], weight_hh [directions, gates * hidden,
+///   hidden] and bias [directions, biases * hidden], with gates in the order input, forget, cell,
+///   output for an LSTM, and update, reset, new for a GRU;
+/// - if `peepholes`, the weights of the cell state [directions, 3 hidden] for the input, forget and
+///   output gates.
 /// Gives the hidden state of each step [steps, batch, directions * hidden], then the final hidden
-/// state and the final cell state.
-struct lstm_layer {
+/// state and, for an LSTM, the final cell state.
+struct recurrent_layer {
   enum class direction { forward, backward, both };
+  recurrent_cell cell = recurrent_cell::lstm;
   direction way = direction::forward;
   std::int64_t hidden = 0;
+  bool reset_after = false;  ///< GRU: the reset gate scales R h + b, with a bias of its own, not h
+  bool peepholes = false;    ///< LSTM
+
+  std::int64_t gates() const {
+    return cell == recurrent_cell::lstm ? 4 : cell == recurrent_cell::gru ? 3 : 1;
+  }
+  std::int64_t biases() const { return gates() + (reset_after ? 1 : 0); }
+  std::int64_t directions() const { return way == direction::both ? 2 : 1; }
 };
 
 /// Every layer with its own lowering. The headers of shape rules and lowerings expand this list to
@@ -190,7 +240,7 @@ struct lstm_layer {
   ROW(linear_layer)                   \
   ROW(matmul_layer)                   \
   ROW(attention_layer)                \
-  ROW(lstm_layer)                     \
+  ROW(recurrent_layer)                \
   ROW(softmax_layer)                  \
   ROW(layer_norm_layer)               \
   ROW(pool2d_layer)                   \
@@ -205,6 +255,9 @@ struct lstm_layer {
   ROW(expand_layer)                   \
   ROW(gather_layer)                   \
   ROW(take_layer)                     \
+  ROW(indexed_gather_layer)           \
+  ROW(indexed_scatter_layer)          \
+  ROW(resample_layer)                 \
   ROW(convert_layer)
 
 #define GRAPHLINE_ALTERNATIVE(layer) , layer

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "stages/nn/cuda/lowering/lowering.hpp"
 
@@ -64,6 +65,24 @@ void add_gather(cuda_lowering& b, const layer_group& group, std::size_t along,
                std::move(table), head);
   b.note("a kernel of its own");
   b.set_output(group.head, y);
+}
+
+/// Adds a kernel that gathers or scatters by the indices in a layer's second input. `to` is the
+/// kernel's output.
+void add_indexed(cuda_lowering& b, const network_layer& head, const cuda_value& from,
+                 const cuda_value& to, indexed_form form) {
+  const cuda_value numbers = b.plain_input_of(head, 1);
+  form.from = from.form.element;
+  form.to = to.form.element;
+  form.numbers = numbers.form.element;
+  b.add_kernel(std::move(form), {from.buffer, numbers.buffer, to.buffer}, head);
+}
+
+/// Returns a new value for the output of a layer that only moves elements of `x`.
+cuda_value moved_output(cuda_lowering& b, const layer_group& group, const cuda_value& x) {
+  const tensor_layout layout = tensor_layout::row_major;
+  const dtype element = b.result_element(group.head, layout, kept_type(x.form.element));
+  return b.make_value(b.output_shape(b.layer(group.head)).elements(), {layout, element});
 }
 
 }  // namespace
@@ -158,6 +177,52 @@ void lower(cuda_lowering& b, const layer_group& group, const take_layer& take) {
   const std::size_t check = b.add_check({head.name, take.axis, b.input_shape(head)[take.axis]});
   add_gather(b, group, take.axis, {numbers.buffer, check}, numbers.form.element,
              b.network().shape_of(head.inputs[1]).elements());
+}
+
+void lower(cuda_lowering& b, const layer_group& group, const indexed_gather_layer& gather) {
+  const network_layer& head = b.layer(group.head);
+  const cuda_value x = b.plain_input_of(head);
+  const cuda_value y = moved_output(b, group, x);
+  add_indexed(b, head, x, y, {.selected = gather.selected});
+  b.note("a kernel of its own");
+  b.set_output(group.head, y);
+}
+
+void lower(cuda_lowering& b, const layer_group& group, const indexed_scatter_layer& scatter) {
+  const network_layer& head = b.layer(group.head);
+  const shape& extents = b.output_shape(head);
+  const cuda_value x = b.plain_input_of(head);
+  const cuda_value y = moved_output(b, group, x);
+  const std::vector<std::int64_t> strides = packed_strides(extents);
+  add_copy(b, head, extents, x, {0, strides}, y, {0, strides});
+  add_indexed(b, head, b.plain_input_of(head, 2), y,
+              {.selected = scatter.selected, .scatters = true, .function = scatter.function});
+  b.note("2 kernels of their own");
+  b.set_output(group.head, y);
+}
+
+void lower(cuda_lowering& b, const layer_group& group, const resample_layer& resample) {
+  const network_layer& head = b.layer(group.head);
+  const axis_extents axis = extents_along(b.input_shape(head).extents(), resample.axis);
+  check_extent(b, head, axis.extent);
+  std::vector<float> table;
+  for (std::size_t i = 0; i < resample.indices.size(); ++i) {
+    table.insert(table.end(), {static_cast<float>(resample.indices[i]), resample.weights[i]});
+  }
+  const cuda_value x = b.plain_input_of(head);
+  const tensor_layout layout = tensor_layout::row_major;
+  const dtype element = b.result_element(group.head, layout);
+  const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
+  b.add_kernel(resample_form{.from = x.form.element,
+                             .to = element,
+                             .outer = axis.outer,
+                             .extent = axis.extent,
+                             .inner = axis.inner,
+                             .count = b.output_shape(head)[resample.axis],
+                             .taps = resample.taps},
+               {x.buffer, b.constant(std::move(table), dtype::float32), y.buffer}, head);
+  b.note("a kernel of its own");
+  b.set_output(group.head, y);
 }
 
 void lower(cuda_lowering& b, const layer_group& group, const convert_layer&) {

@@ -236,6 +236,9 @@ TEST(onnx_einsum, sums_products) {
   EXPECT_THAT(sum("ij,kj->ki", {2, 2}, true), ElementsAre(5, 11, 11, 25));
   EXPECT_THAT(sum("...ij,...jk->...ki", {1, 2, 2}, true), ElementsAre(7, 15, 10, 22));
   EXPECT_THAT(sum("a,b->ba", {4}, true), testing::SizeIs(16));
+  EXPECT_THAT(sum("ii->i", {2, 2}, false), ElementsAre(1, 4));
+  EXPECT_THAT(sum("ii,jj->", {2, 2}, true), ElementsAre(25));
+  EXPECT_THAT(sum("iji->j", {1, 4, 1}, false), ElementsAre(1, 2, 3, 4));
 }
 
 TEST(onnx_lstm, has_weights_of_its_hidden_size) {

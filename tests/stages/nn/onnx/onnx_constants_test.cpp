@@ -184,6 +184,26 @@ TEST(onnx_constants, compute_with_integers_as_c_does) {
             fmt::format("int64 [2]: {} {}", most, least));
 }
 
+TEST(onnx_constants, shift_bits_within_their_width) {
+  const auto of = [](const char* direction, std::int64_t bits) {
+    return outputs_of(
+        op("BitShift", {{"direction", std::string(direction)}}),
+        {integers({1}, {200}, onnx_type::uint8), integers({1}, {bits}, onnx_type::uint8)});
+  };
+  EXPECT_EQ(of("LEFT", 1), "uint8 [1]: 144");
+  EXPECT_EQ(of("RIGHT", 3), "uint8 [1]: 25");
+  EXPECT_EQ(of("LEFT", 64), "uint8 [1]: 0");
+}
+
+TEST(onnx_constants, are_sorted_as_pytorch_does) {
+  const onnx_tensor some = reals({2, 3}, {1, std::nanf(""), 2, 2, 1, 2});
+  EXPECT_EQ(outputs_of(op("TopK", {}, 2), {some, integers({2})}),
+            "float32 [2, 2]: nan 2 2 2; int64 [2, 2]: 1 2 0 2");
+  EXPECT_EQ(outputs_of(op("TopK", {{"largest", std::int64_t{0}}, {"axis", std::int64_t{0}}}, 2),
+                       {six, integers({1})}),
+            "int64 [1, 3]: 1 2 3; int64 [1, 3]: 0 0 0");
+}
+
 TEST(onnx_constants, propagate_nan) {
   const onnx_tensor some = reals({3}, {1, std::nanf(""), 2});
   EXPECT_EQ(outputs_of(op("Max"), {some, reals({}, {1.5F})}), "float32 [3]: 1.5 nan 2");
@@ -264,6 +284,20 @@ TEST(onnx_constants, refuse_invalid_nodes) {
       {op("Pad"), {line, integers({-3, -3})}, "takes away more elements than it has"},
       {op("Pad"), {line, integers({1, 1}), reals({}, {1})}, "has inputs of different types"},
       {op("Pad", {mode("edge")}), {integers({0}, {}), integers({1, 1})}, "repeats elements"},
+      {op("TopK", {}, 2), {line, integers({6})}, "takes another number of elements than its axis"},
+      {op("OneHot"), {line, integers({3}), line}, "takes a depth and two values"},
+      {op("EyeLike"), {line}, "takes a matrix"},
+      {op("BitShift"), {line, line}, "has a direction that is not known"},
+      {op("GatherElements"), {six, line}, "has indices of other dimensions than what they are of"},
+      {op("GatherElements"), {line, integers({5})}, "has an index beyond its axis"},
+      {op("GatherND"),
+       {integers({0, 3}, {}), integers({1, 1}, {0})},
+       "has an index beyond its axis"},
+      {op("GatherND"), {line, six}, "has indices of more dimensions than what they are of"},
+      {op("ScatterND"), {line, integers({1, 1}, {0}), line}, "has updates that do not fit"},
+      {op("ScatterND"),
+       {line, integers({1, 1}, {5}), integers({1})},
+       "has an index beyond its axis"},
       {op("Trilu"), {line}, "takes matrices"},
       {op("Trilu"), {six, line}, "takes one diagonal"}};
   for (const auto& [written, inputs, expected] : cases) {

@@ -155,6 +155,25 @@ TEST(onnx_nodes, are_named_where_the_same_is_wrong_with_several) {
             "error: 2 nodes (Softmax) have an axis 7 of a tensor of 2 dimensions: 'a', 'b'");
 }
 
+TEST(onnx_nodes, of_constants_are_evaluated_within_limits) {
+  const auto refusal = [](model_text& model, const std::string& constant) {
+    const auto sum = model.node("Add", {"x", constant});
+    diagnostics out;
+    import_onnx(model.model({{}}, sum), {{"x", {{1}, dtype::float32}}}, {sum}, {}, out);
+    return out.render();
+  };
+  model_text slow;
+  std::vector<std::string> factors;
+  for (unsigned i = 0; i < 2; ++i) {
+    factors.push_back(slow.constant({1500, 1500}, drawn(2'250'000, i)));
+  }
+  EXPECT_THAT(refusal(slow, slow.node("MatMul", "n", factors)),
+              HasSubstr("node 'n' (MatMul) computes too much with constants"));
+  model_text whole;
+  EXPECT_THAT(refusal(whole, whole.node("Softmax", "n", {whole.constant({1, 2})})),
+              HasSubstr("node 'n' (Softmax) computes with integers, which is not supported"));
+}
+
 TEST(onnx_nodes, whose_input_has_four_dimensions_are_one_with_what_follows_a_product) {
   model_text model;
   const auto product = model.node("MatMul", "n", {"x", model.constant({4, 6}, drawn(24, 1))});

@@ -1,0 +1,110 @@
+#include "stages/onnx_pipeline.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "framework/base/error.hpp"
+#include "framework/base/utf8.hpp"
+#include "stages/nn/onnx/onnx_import.hpp"
+#include "stages/nn/onnx/onnx_model.hpp"
+
+namespace graphline {
+namespace {
+
+/// Returns valid names that resemble those of a model, each once.
+class name_maker {
+ public:
+  std::string name_for(const std::string& given) {
+    std::string name = given.substr(0, 60);
+    std::ranges::replace_if(
+        name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '.'; }, '_');
+    if (name.find_first_not_of("._-") == name.npos) name = "model";
+    const std::string first = name;
+    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", first, i);
+    return name;
+  }
+
+ private:
+  std::set<std::string> taken_;
+};
+
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? "''" : std::string(1, c);
+  return result + '\'';
+}
+
+bool is_extent(const std::string& text) {
+  return !text.empty() && text.size() < 10 &&
+         std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+}  // namespace
+
+std::string pipeline_of_model(const std::string& path, const std::string& written,
+                              const std::vector<std::pair<std::string, std::string>>& set) {
+  const nn::onnx_model model = nn::read_onnx(path);
+  const std::map<std::string, std::string> values(set.begin(), set.end());
+  std::map<std::string, std::string> names;  // of parameters, by the model's symbol
+  name_maker parameter_names;
+  name_maker tensor_names;
+  std::vector<std::string> params;
+  std::vector<std::string> reads;
+  std::vector<std::string> open;
+  std::string inputs;
+  for (const nn::onnx_value& input : model.graph.inputs) {
+    std::vector<std::string> extents;
+    for (const nn::onnx_extent& extent : input.extents.value_or(std::vector<nn::onnx_extent>{})) {
+      if (extent.number.value_or(0) > 0) {
+        extents.push_back(std::to_string(*extent.number));
+        continue;
+      }
+      const bool named = !extent.symbol.empty() && extent.symbol != "?";
+      const auto symbol = named ? extent.symbol : fmt::format("{}_{}", input.name, extents.size());
+      const auto [known, is_new] = names.try_emplace(symbol);
+      if (is_new) {
+        known->second = parameter_names.name_for(symbol);
+        const auto value = values.find(known->second);
+        const bool has_value = value != values.end() && is_extent(value->second);
+        if (!has_value && !extents.empty()) open.push_back(known->second);
+        params.push_back(fmt::format("{}: {}", known->second, has_value ? value->second : "1"));
+      }
+      extents.push_back('$' + known->second);
+    }
+    const auto name = tensor_names.name_for(input.name);
+    const auto element = nn::read_as(input.element).value_or(dtype::float32);
+    const bool is_real = element == dtype::float32;
+    inputs +=
+        fmt::format("  {}: {{shape: [{}], dtype: {}, fill: {}}}\n", name, fmt::join(extents, ", "),
+                    to_string(element), is_real ? "normal" : "ones");
+    reads.push_back(fmt::format("{}: {}", quoted(input.name), name));
+  }
+  if (!open.empty()) {
+    throw input_error(
+        fmt::format("model {} leaves dimensions of its inputs open; give them a value: "
+                    "--set {}=VALUE",
+                    quote(path, 200), fmt::join(open, "=VALUE --set ")));
+  }
+  const auto name = name_maker().name_for(std::filesystem::path(path).stem().string());
+  return fmt::format(
+      "# One model as a pipeline. The parameters are the dimensions that the model leaves open.\n"
+      "pipeline: {0}\n"
+      "params: {{{1}}}\n"
+      "inputs:{2}{3}\n"
+      "stages:\n"
+      "  - name: {0}\n"
+      "    kind: onnx\n"
+      "    model: {4}\n"
+      "    reads: {{{5}}}\n",
+      name, fmt::join(params, ", "), inputs.empty() ? " {}" : "\n",
+      inputs.substr(0, inputs.empty() ? 0 : inputs.size() - 1), quoted(written),
+      fmt::join(reads, ", "));
+}
+
+}  // namespace graphline
