@@ -5,11 +5,11 @@
 #include <variant>
 
 #include "framework/device/cuda/cuda_calls.hpp"
-#include "stages/nn/cuda/arg_max.cuh"
 #include "stages/nn/cuda/convert.cuh"
 #include "stages/nn/cuda/gemv.cuh"
 #include "stages/nn/cuda/kernel_forms.hpp"
 #include "stages/nn/cuda/layer_norm.cuh"
+#include "stages/nn/cuda/lines.cuh"
 #include "stages/nn/cuda/lstm.cuh"
 #include "stages/nn/cuda/pictures.cuh"
 #include "stages/nn/cuda/pointwise.cuh"
@@ -149,11 +149,22 @@ class kernel_launcher {
 };
 
 /// Names of kernels in messages, in the order of `kernel_form`.
-constexpr const char* kernel_names[] = {"convert", "pointwise",       "pool",
-                                        "softmax", "layer_norm",      "gemv",
-                                        "sum",     "reduce",          "resize",
-                                        "gather",  "transposed_sum",  "lstm",
-                                        "arg_max", "resize_pictures", "normalize_pictures",
+constexpr const char* kernel_names[] = {"convert",
+                                        "pointwise",
+                                        "pool",
+                                        "softmax",
+                                        "layer_norm",
+                                        "gemv",
+                                        "sum",
+                                        "reduce",
+                                        "resize",
+                                        "gather",
+                                        "transposed_sum",
+                                        "lstm",
+                                        "top_k",
+                                        "cumulative_sum",
+                                        "resize_pictures",
+                                        "normalize_pictures",
                                         "spin"};
 static_assert(std::size(kernel_names) == std::variant_size_v<kernel_form>);
 

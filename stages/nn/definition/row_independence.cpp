@@ -86,6 +86,8 @@ struct path_rule {
   row_path operator()(const linear_layer&) const { return combining({in.rank() - 1}); }
   row_path operator()(const layer_norm_layer&) const { return combining({in.rank() - 1}); }
   row_path operator()(const gather_layer& gather) const { return combining({gather.axis}); }
+  row_path operator()(const top_k_layer& top) const { return combining({top.axis}); }
+  row_path operator()(const cumulative_sum_layer& sum) const { return combining({sum.axis}); }
 
   row_path operator()(const softmax_layer& softmax) const {
     const auto dim = static_cast<std::size_t>(softmax.dim);
