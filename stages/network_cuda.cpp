@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "stages/kinds.hpp"
@@ -22,12 +24,24 @@ std::vector<nn::value_form> forms_of(const std::vector<tensor_type>& types,
   return forms;
 }
 
+/// Returns the precision of the arithmetic. Sums of products of integers exceed 16-bit floats.
+precision arithmetic_of(const nn::network_definition& network, precision asked) {
+  const bool sums_integers =
+      std::ranges::any_of(network.layers, [&](const nn::network_layer& layer) {
+        const bool product = std::holds_alternative<nn::conv2d_layer>(layer.operation) ||
+                             std::holds_alternative<nn::linear_layer>(layer.operation) ||
+                             std::holds_alternative<nn::matmul_layer>(layer.operation);
+        return product && network.values[layer.outputs.front()].whole;
+      });
+  return sums_integers && element_bytes(asked) == 2 ? precision::float32 : asked;
+}
+
 }  // namespace
 
 std::unique_ptr<device_stage> make_cuda_network(device& d, const nn::network_definition& network,
                                                 const nn::weight_table& weights,
                                                 const stage_config& config) {
-  const precision p = precision_of(config.arguments);
+  const precision p = arithmetic_of(network, precision_of(config.arguments));
   const std::string owner = fmt::format("stage '{}'", config.name);
   const auto library = nn::open_cuda_libraries(d, tune_of(config.arguments), owner);
   nn::cuda_program program =

@@ -103,16 +103,14 @@ nn::onnx_network network_for(const nn::onnx_model& model, const arguments& value
     const std::string_view element = to_string(wanted[i].element);
     const auto read = nn::read_as(wanted[i].element);
     if (!read) {
-      const bool half = wanted[i].element == nn::onnx_type::float16 ||
-                        wanted[i].element == nn::onnx_type::bfloat16;
-      out.error(where, fmt::format("input '{}' of model '{}' is {}, which is not supported{}",
-                                   wanted[i].name, path, element,
-                                   half ? "; export the model in float32, and set the stage's "
-                                          "'precision' to compute in 16 bits on cuda"
-                                        : ""));
+      out.error(where, fmt::format("input '{}' of model '{}' is {}, which is not supported",
+                                   wanted[i].name, path, element));
     } else if (*read != tensors[i].element) {
-      out.error(where, fmt::format("input '{}' of model '{}' is {} but reads {}", wanted[i].name,
-                                   path, element, to_string(tensors[i])));
+      const bool wider = to_string(*read) != element;
+      out.error(where,
+                fmt::format("input '{}' of model '{}' is {}{} but reads {}", wanted[i].name, path,
+                            element, wider ? fmt::format(" and takes {}", to_string(*read)) : "",
+                            to_string(tensors[i])));
     } else if (!fits(wanted[i], tensors[i].shape)) {
       out.error(where, fmt::format("input '{}' of model '{}' has the shape {} but reads {}",
                                    wanted[i].name, path, shape_text(wanted[i]),
@@ -200,8 +198,8 @@ stage_kind onnx_kind(const network_factory& make_cuda) {
   kind.name = "onnx";
   kind.headline = "A neural network from an ONNX file";
   kind.on = side::device;
-  kind.inputs = {{"inputs", "Those of the model: float32, int32, int64 or uint8.", true}};
-  kind.outputs = {{"outputs", "Those of the model, float32.", true}};
+  kind.inputs = {{"inputs", "Those of the model; bool as uint8, int8 and int16 as int32.", true}};
+  kind.outputs = {{"outputs", "Those of the model, float32 or integers; bool as uint8.", true}};
   kind.parameters = {{.name = "model",
                       .type = parameter_type::path,
                       .help = "ONNX file, of operator set 7 to 23.",

@@ -66,16 +66,18 @@ INTEGERS = {"int32": (6, "i"), "int64": (7, "q"), "uint8": (2, "B")}
 
 
 def model_of_integers(dtype, operator):
-    """An operator on integers and 1, cast to float32."""
+    """An operator on integers and 1, and the same in float32."""
     number_of_type, letter = INTEGERS[dtype]
     one = (number(1, 1) + number(2, number_of_type) + text(8, "one")
            + text(9, struct.pack(letter, 1)))
     to_float = text(5, text(1, "to") + number(3, 1) + bytes([20 << 3 & 127 | 128, 20 >> 4, 2]))
     shape = text(1, number(1, 3))
-    read = text(1, "x") + text(2, text(1, number(1, number_of_type) + text(2, shape)))
+    whole = text(2, text(1, number(1, number_of_type) + text(2, shape)))
+    read = text(1, "x") + whole
     graph = (text(1, node(operator, ["x", "one"], ["one_or_not"], "first"))
              + text(1, node("Cast", ["one_or_not"], ["scores"], "second") + to_float)
-             + text(2, "integers") + text(5, one) + text(11, read) + text(12, value("scores", [3])))
+             + text(2, "integers") + text(5, one) + text(11, read) + text(12, value("scores", [3]))
+             + text(12, text(1, "one_or_not") + whole))
     return number(1, 8) + text(8, number(2, 17)) + text(7, graph)
 
 
@@ -152,19 +154,24 @@ class Onnx(Case):
         (self.folder / "model.onnx").write_bytes(model("Frobnicate"))
         self.refused("small.yaml:5:38: error: node 'last1' (Frobnicate) is not supported")
 
-    def test_a_model_reads_integers_but_does_not_compute_with_them(self):
+    def test_a_model_computes_with_integers_and_gives_them(self):
         for dtype in INTEGERS:
             with self.subTest(dtype):
                 self.pipeline.write_text(
                     PIPELINE.replace("[2, 1, 2, 3]", f"[3], dtype: {dtype}")
-                    .replace("normal", "ones").replace("[scores, sum]", "scores"))
-                (self.folder / "model.onnx").write_bytes(model_of_integers(dtype, "Equal"))
-                done = graphline("run", self.pipeline, "--device", "host",
-                                 "--save-tensors", self.folder)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertEqual(floats(self.folder / "output.scores.npy"), [1, 1, 1])
-                (self.folder / "model.onnx").write_bytes(model_of_integers(dtype, "Div"))
-                self.refused("node 'first' (Div) computes with integers, which is not supported")
+                    .replace("normal", "ones").replace("[scores, sum]", "[scores, whole]"))
+                for operator, result, letter in (
+                        ("Equal", 1, "B"), ("Add", 2, INTEGERS[dtype][1])):
+                    (self.folder / "model.onnx").write_bytes(model_of_integers(dtype, operator))
+                    done = graphline("run", self.pipeline, "--device", "host",
+                                     "--save-tensors", self.folder)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(floats(self.folder / "output.scores.npy"), 3 * [result])
+                    whole = (self.folder / "output.whole.npy").read_bytes()
+                    size = struct.calcsize("<3" + letter)
+                    self.assertEqual(struct.unpack("<3" + letter, whole[-size:]), 3 * (result,))
+                (self.folder / "model.onnx").write_bytes(model_of_integers(dtype, "PRelu"))
+                self.refused(f"node 'first' (PRelu) computes with {dtype}, which is not supported")
         self.pipeline.write_text(self.pipeline.read_text().replace("dtype: uint8, ", ""))
         self.refused("input 'x' of model", "is uint8 but reads float32 [3]")
 

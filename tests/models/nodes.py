@@ -30,8 +30,9 @@ class Node:
     inputs: list  # None for one that is left out
     attributes: dict = dataclasses.field(default_factory=dict)
     outputs: int = 1
-    gives: str = "float32"  # the type of its outputs
+    gives: object = "float32"  # the type of its outputs, or a list of types
     tolerance: float = 1e-5
+    quanta: int = 0  # difference of integers
 
 
 class Source:
@@ -93,6 +94,14 @@ class Source:
             values = np.where(self.random.random(shape) < 0.2, chosen, values)
         return np.asarray(values, "float32")
 
+    def integers(self, shape, dtype="int64", large=4000):
+        """Integers of a type, small ones or up to `large`. float32 holds results up to 2^24."""
+        if dtype == "bool":
+            return np.asarray(self.random.integers(0, 2, shape), dtype)
+        most = min(self.pick(9, 9, large), np.iinfo(dtype).max)
+        return np.asarray(self.random.integers(0 if dtype[0] == "u" else -most, most + 1, shape),
+                          dtype)
+
     def input(self, values, computed=0.85):
         """An input of the model, or a constant."""
         return Input(values, self.chance(computed))
@@ -122,8 +131,7 @@ def anything(source, shape, computed=0.85):
         return source.input(source.floats(shape), computed)
     dtype = source.pick("int64", "int32", "uint8", "float64", "bool")
     values = source.random.integers(0, 2 if dtype == "bool" else 9, shape)
-    read = dtype not in ("float64", "bool")
-    return source.input(np.asarray(values, dtype), computed if read else 0.04)
+    return source.input(np.asarray(values, dtype), computed)
 
 
 def of(x):

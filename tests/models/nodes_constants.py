@@ -1,11 +1,11 @@
-"""Random nodes of operators that make constants, or compute with them alone."""
+"""Random nodes of operators that make constants or compute indices."""
 
 from nodes import Node, anything, draws, emptied, of
 from published import np, onnx
 
 
 @draws("ArgMax", "ArgMin")
-def arg_max(source, _):
+def index_of(source, _):
     shape = source.shape(1, 4)
     attributes = {}
     opset = source.opset()
@@ -17,7 +17,50 @@ def arg_max(source, _):
     dtype = source.pick("float32", "int32")
     values = source.floats(shape, 1e30, False) if dtype == "float32" and source.chance(0.5) else (
         source.random.integers(0, 3, shape))
-    return Node(opset, [source.constant(values, dtype)], attributes, gives="int64")
+    return Node(opset, [source.input(np.asarray(values, dtype))], attributes, gives="int64")
+
+
+@draws("TopK")
+def first_of_all(source, _):
+    shape = source.shape(1, 4, 9)
+    axis = source.axis(len(shape))
+    opset = source.opset()
+    count = source.whole(1, shape[axis])
+    dtype = source.pick("float32", "float32", "int64", "int32") if opset >= 11 else "float32"
+    if dtype == "float32" and source.chance(0.5):
+        values = source.floats(shape, 1e30, False)
+    else:  # many are equal
+        values = np.asarray(source.random.integers(-3, 4, shape), dtype)
+    attributes = {}
+    if opset < 10:
+        attributes["k"] = count
+    if opset < 11:
+        axis %= len(shape)
+    else:
+        source.maybe(attributes, largest=source.whole(0, 1))
+    if source.chance(0.7):
+        attributes["axis"] = axis
+    else:
+        count = min(count, shape[-1])
+        attributes.update({"k": count} if opset < 10 else {})
+    inputs = [source.input(values)] + ([source.constant([count])] if opset >= 10 else [])
+    return Node(opset, inputs, attributes, outputs=2, gives=[dtype, "int64"])
+
+
+@draws("OneHot")
+def one_hot(source, _):
+    depth = source.whole(1, 6)
+    indices = source.random.integers(-depth - 1, depth + 2, source.shape(1, 3))
+    index_type = source.pick("int64", "int32", "float32")
+    dtype = "float32" if index_type == "float32" else source.pick("float32", "int64")
+    if index_type == "int32":
+        dtype = "float32"
+    attributes = {}
+    source.maybe(attributes, axis=source.axis(indices.ndim + 1))
+    values = np.asarray(source.random.choice([0, 1, 2, 5], 2, False), dtype)
+    return Node(source.opset(11), [source.input(np.asarray(indices, index_type)),
+                                   source.constant(source.pick(depth, [depth]), index_type, 0),
+                                   source.input(values, 0.3)], attributes, gives=dtype)
 
 
 @draws("BitShift")
@@ -36,9 +79,10 @@ def cumulative_sum(source, _):
     attributes = {}
     source.maybe(attributes, exclusive=source.whole(0, 1), reverse=source.whole(0, 1))
     dtype = source.pick("float32", "float32", "float64", "int64", "int32")
-    values = source.floats(shape, 1e10) if dtype[0] == "f" else source.random.integers(-9, 9, shape)
+    values = source.floats(shape, 1e10) if dtype[0] == "f" else source.integers(shape, dtype)
     axis = source.axis(len(shape))
-    return Node(source.opset(11), [source.constant(values, dtype),
+    computed = 0.04 if dtype == "float64" else 0.85
+    return Node(source.opset(11), [source.input(np.asarray(values, dtype), computed),
                                    source.constant(source.pick([axis], axis),
                                                    source.pick("int64", "int32"))],
                 attributes, gives=dtype)
@@ -80,48 +124,6 @@ def identity_matrix(source, _):
     if of(x) not in ("float32", "float64", "int64"):
         attributes["dtype"] = number
     return Node(source.opset(9), [x], attributes, gives=dtype if "dtype" in attributes else of(x))
-
-
-@draws("IsInf", "IsNaN")
-def classified(source, operator):
-    attributes = {}
-    if operator == "IsInf":
-        source.maybe(attributes, detect_negative=source.whole(0, 1),
-                     detect_positive=source.whole(0, 1))
-    return Node(source.opset(10), [source.input(source.floats(source.shape()), 0.1)], attributes,
-                gives="bool")
-
-
-@draws("OneHot")
-def one_hot(source, _):
-    shape = source.shape(1, 3)
-    depth = source.whole(1, 6)
-    attributes = {}
-    source.maybe(attributes, axis=source.axis(len(shape) + 1))
-    dtype = source.pick("float32", "int64")
-    return Node(source.opset(11), [
-        source.constant(source.random.integers(-depth - 1, depth + 1, shape), "int64", 0.04),
-        source.constant(source.pick(depth, [depth]), "int64", 0),
-        source.constant(source.wholes(2, -2, 2), dtype)], attributes, gives=dtype)
-
-
-@draws("TopK")
-def top_k(source, _):
-    shape = source.shape(1, 4)
-    attributes = {}
-    source.maybe(attributes, axis=source.axis(len(shape)))
-    opset = source.opset(10)
-    if opset >= 11:
-        source.maybe(attributes, largest=source.whole(0, 1), sorted=1)
-    axis = attributes.get("axis", -1)
-    if opset < 11 and axis < 0:
-        attributes["axis"] = axis % len(shape)
-    dtype = source.pick("float32", "int64", "int32") if opset >= 11 else "float32"
-    values = source.floats(shape, 1e30, False) if dtype == "float32" and source.chance(0.5) else (
-        source.random.integers(0, 3, shape))
-    return Node(opset, [source.constant(values, dtype, 0.04),
-                        source.constant([source.whole(1, shape[axis])])],
-                attributes, outputs=2, gives="int64")  # of the indices
 
 
 @draws("NonZero")

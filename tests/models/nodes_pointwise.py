@@ -3,15 +3,17 @@
 from nodes import Node, draws
 from published import np
 
-SINCE = {"Celu": 12, "Erf": 9, "Gelu": 20, "GreaterOrEqual": 12, "HardSwish": 14, "LessOrEqual": 12,
-         "Mish": 18, "Round": 11, "Sign": 9, "ThresholdedRelu": 10}
-# Types of constants that ONNX Runtime computes with too.
-TYPES = {"Abs": "float64 int64 int32", "Add": "float64 int64 int32", "Div": "float64 int64 int32",
-         "Mul": "float64 int64 int32", "Sub": "float64 int64 int32", "Neg": "float64 int64 int32",
-         "Max": "float64 int64 int32", "Min": "float64 int64 int32", "Sign": "float64 int64 int32",
-         "Equal": "float64 int64 int32", "Greater": "float64 int64 int32",
-         "Less": "float64 int64 int32", "GreaterOrEqual": "float64 int64 int32",
-         "LessOrEqual": "float64 int64 int32", "Relu": "float64", "Sqrt": "float64",
+SINCE = {"Celu": 12, "Erf": 9, "Gelu": 20, "GreaterOrEqual": 12, "HardSwish": 14, "IsNaN": 9,
+         "LessOrEqual": 12, "Mish": 18, "Round": 11, "Sign": 9, "ThresholdedRelu": 10}
+# Further types that ONNX Runtime computes with; float64 for constants alone.
+NARROW = "int64 int32 int8 uint8 int16 uint16"
+TYPES = {"Abs": "float64 " + NARROW, "Add": "float64 " + NARROW, "Div": "float64 " + NARROW,
+         "Mul": "float64 " + NARROW, "Sub": "float64 " + NARROW,
+         "Neg": "float64 int64 int32 int8 int16", "Max": "float64 int64 int32 int8 uint8",
+         "Min": "float64 int64 int32 int8 uint8", "Sign": "float64 " + NARROW,
+         "Equal": "float64 int64 int32 int8 uint8", "Greater": "float64 int64 int32 int8 uint8",
+         "Less": "float64 int64 int32 int8 uint8", "GreaterOrEqual": "float64 int64 int32",
+         "LessOrEqual": "float64 int64 int32", "Relu": "float64 int32 int8", "Sqrt": "float64",
          "Exp": "float64", "Log": "float64", "Ceil": "float64", "Floor": "float64",
          "Round": "float64", "Reciprocal": "float64", "Tanh": "float64", "Sigmoid": "float64"}
 COMPARISONS = ["Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"]
@@ -21,16 +23,15 @@ def operands(source, operator, shapes):
     """Inputs of these shapes; at times of another type."""
     opset = source.opset(SINCE.get(operator, 7))
     dtype = "float32"
-    if opset >= 13 and operator in TYPES and source.chance(0.25):
+    if opset >= 14 and operator in TYPES and source.chance(0.4):
         dtype = source.pick(*TYPES[operator].split())
     inputs = []
-    moved = operator in COMPARISONS  # those that take integers which a run reads
     for shape in shapes:
-        if dtype.startswith("int"):
-            values = source.random.integers(-9, 10, shape)
+        if "int" in dtype:
+            values = source.integers(shape, dtype, 4000 if operator == "Mul" else 8000000)
             if operator == "Div" and inputs:
-                values = np.where(values == 0, 7, values)
-            inputs.append(source.input(np.asarray(values, dtype), 0.5 if moved else 0.04))
+                values = np.where(values == 0, 7, values).astype(dtype)
+            inputs.append(source.input(values))
         elif dtype == "float64":
             inputs.append(source.input(source.floats(shape).astype(dtype), 0.04))
         else:
@@ -43,6 +44,20 @@ def operands(source, operator, shapes):
 def one(source, operator):
     opset, inputs, dtype = operands(source, operator, [source.shape()])
     return Node(opset, inputs, gives=dtype)
+
+
+@draws("IsNaN")
+def is_nan(source, operator):
+    opset, inputs, _ = operands(source, operator, [source.shape()])
+    return Node(opset, inputs, gives="bool")
+
+
+@draws("IsInf")
+def is_infinite(source, _):
+    attributes = {}
+    source.maybe(attributes, detect_negative=source.whole(0, 1), detect_positive=source.whole(0, 1))
+    return Node(source.opset(10), [source.input(source.floats(source.shape()))], attributes,
+                gives="bool")
 
 
 @draws("Celu", "Elu", "HardSigmoid", "LeakyRelu", "Selu", "ThresholdedRelu")
@@ -97,9 +112,11 @@ def logical(source, operator):
 @draws("Where")
 def where(source, _):
     condition, yes, no = source.broadcast(3)
+    dtype = source.pick("float32", "float32", "int64", "int32", "uint8")
+    values = [source.floats(shape) if dtype == "float32" else source.integers(shape, dtype, 8000000)
+              for shape in (yes, no)]
     return Node(source.opset(9), [source.input(source.random.random(condition) < 0.5),
-                                  source.input(source.floats(yes)),
-                                  source.input(source.floats(no))])
+                                  *(source.input(each) for each in values)], gives=dtype)
 
 
 @draws("Pow")
@@ -113,11 +130,11 @@ def power(source, _):
     # PyTorch takes the root of -infinity, as we do, and ONNX Runtime makes it infinite.
     x[np.isneginf(x)] = 3
     inputs = [source.input(x), source.input(values, 0.5)]
-    if source.chance(0.15):
-        inputs[0] = source.constant(source.random.integers(0, 9, base),
-                                    source.pick("int64", "int32"))
-        inputs[1] = source.constant(source.random.integers(0, 4, exponent),
-                                    source.pick("int64", "float32"))
+    if source.chance(0.25):
+        whole = np.asarray(source.random.integers(-9, 10, base), source.pick("int64", "int32"))
+        inputs[0] = source.input(whole)
+        inputs[1] = source.input(np.asarray(source.random.integers(0, 5, exponent),
+                                            source.pick("int64", "float32")), 0.5)
     return Node(source.opset(12 if source.chance(0.8) else 7), inputs,
                 gives=str(inputs[0].values.dtype))
 
@@ -126,10 +143,10 @@ def power(source, _):
 def mod(source, _):
     a, b = source.broadcast(2)
     if source.chance(0.3):
-        dtype = source.pick("int64", "int32")
-        values = source.random.integers(1, 9, b) * source.random.choice([-1, 1], b)
-        inputs = [source.constant(source.random.integers(-20, 20, a), dtype),
-                  source.constant(values, dtype)]
+        dtype = source.pick("int64", "int32", "int8", "uint8")
+        divisor = source.integers(b, dtype)
+        inputs = [source.input(source.integers(a, dtype, 8000000)),
+                  source.input(np.where(divisor == 0, 5, divisor).astype(dtype))]
         attributes = {}
         source.maybe(attributes, fmod=source.whole(0, 1))
         return Node(source.opset(10), inputs, attributes, gives=dtype)
@@ -151,9 +168,11 @@ def clip(source, _):
     opset = source.opset()
     x = source.input(source.floats(source.shape()))
     dtype = "float32"
-    if opset >= 12 and source.chance(0.2):
-        dtype = source.pick("int64", "int32", "float64")
-        x = source.constant(source.random.integers(-9, 9, source.shape()), dtype)
+    if opset >= 12 and source.chance(0.3):
+        dtype = source.pick("int64", "int32", "int8", "uint8", "float64")
+        values = np.asarray(source.random.integers(0 if dtype == "uint8" else -9, 9,
+                                                   source.shape()), dtype)
+        x = source.input(values) if "int" in dtype else source.constant(values, dtype)
     low, high = source.number(), source.number()
     if source.chance(0.8):
         low, high = sorted([low, high])
@@ -163,29 +182,30 @@ def clip(source, _):
     if opset < 11:
         return Node(opset, [x], {name: bound for name, bound in zip(("min", "max"), bounds)
                                  if bound is not None})
-    if dtype.startswith("int"):
-        bounds = [None if bound is None or bound == float("inf") else int(bound)
-                  for bound in bounds]
-    return Node(opset, [x, *(None if bound is None else source.constant(bound, dtype)
+    if "int" in dtype:
+        bounds = [None if bound is None or bound == float("inf") else
+                  max(int(bound), 0 if dtype == "uint8" else -128) for bound in bounds]
+    return Node(opset, [x, *(None if bound is None else source.constant(bound, dtype, 0.3)
                              for bound in bounds)], gives=dtype)
 
 
 @draws("Cast")
 def cast(source, _):
-    types = {"float32": 1, "uint8": 2, "int32": 6, "int64": 7, "bool": 9, "float16": 10,
-             "float64": 11, "int8": 3}
-    given = source.pick("float32", "float32", "float32", "int64", "int32", "uint8", "bool",
-                        "float64")
+    types = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7,
+             "bool": 9, "float16": 10, "float64": 11}
+    given = source.pick("float32", "float32", *types)
+    wanted = source.pick("float32", *types)
     shape = source.shape()
     if given.startswith("float"):
         values = source.floats(shape, 1e4)
+        if "int" in wanted:  # what no integer can be is up to the implementation
+            values = np.clip(np.nan_to_num(values, nan=0, posinf=0, neginf=0), -1e6, 1e6)
+        if "float16" in (given, wanted):  # what a run computes stays float32
+            values = np.where(np.abs(values) < 1e-4, np.float32(0), values)
     else:
-        values = source.random.integers(0, 2 if given == "bool" else 9, shape)
-    wanted = source.pick("float32", "float32", "bool", "float64", "float16", "int64", "int32")
-    if wanted.startswith("int"):  # what no integer can be is up to the implementation
-        values = np.nan_to_num(values, nan=0, posinf=0, neginf=0)
-    if wanted == "float16":  # what a run computes stays float32
-        values = np.where(np.abs(values) < 1e-4, np.float32(0), values)
+        values = source.integers(shape, given, 8000000)
+        if wanted == "float16":
+            values = np.clip(values.astype("int64"), -2000, 2000)
     return Node(source.opset(9), [source.input(np.asarray(values, given), 0.7)],
                 {"to": types[wanted]}, gives=wanted,
                 tolerance=1e-3 if wanted == "float16" else 1e-5)

@@ -115,7 +115,7 @@ def concat(source, _):
         dtype = of(first)
         values = source.floats(part) if dtype.startswith("float") else (
             source.random.integers(0, 2, part))
-        computed = 0.85 if dtype not in ("float64", "bool") and 0 not in part else 0
+        computed = 0.85 if 0 not in part else 0
         inputs.append(source.input(np.asarray(values, dtype), computed))
     opset = source.opset()
     if opset < 11:

@@ -27,8 +27,8 @@ def window(source, attributes, size, kernel, transposed=False):
             for extent, step, across in zip(size, steps, kernel)]
 
 
-@draws("Conv", "ConvTranspose")
-def convolution(source, operator):
+def kernels(source, transposed=False):
+    """The shapes of x and of a weight, and the attributes, of a convolution."""
     dimensions = source.pick(1, 2, 2, 2, 3)
     size = source.wholes(dimensions, 1, 9)
     kernel = source.wholes(dimensions, 1, 4)
@@ -41,12 +41,19 @@ def convolution(source, operator):
     source.maybe(attributes, group=groups, kernel_shape=kernel)
     if groups > 1:
         attributes["group"] = groups
-    transposed = operator == "ConvTranspose"
     window(source, attributes, size, kernel, transposed)
     weight = [channels, outputs // groups] if transposed else [outputs, channels // groups]
-    x = source.floats([source.whole(1, 2), channels, *size], 1e15)
+    return [source.whole(1, 2), channels, *size], weight + kernel, attributes
+
+
+@draws("Conv", "ConvTranspose")
+def convolution(source, operator):
+    transposed = operator == "ConvTranspose"
+    shape, weight, attributes = kernels(source, transposed)
+    outputs = weight[1] * attributes.get("group", 1) if transposed else weight[0]
+    x = source.floats(shape, 1e15)
     inputs = [source.input(x, 0.97),
-              source.input(source.random.normal(0, 1, weight + kernel).astype("float32"), 0.03)]
+              source.input(source.random.normal(0, 1, weight).astype("float32"), 0.03)]
     if source.chance(0.6):
         inputs.append(source.input(source.random.normal(0, 1, outputs).astype("float32"), 0.03))
     return Node(source.opset(), inputs, attributes)
@@ -158,14 +165,17 @@ def reduction(source, operator):
     opset = source.opset()
     as_input = opset >= (13 if operator == "ReduceSum" else 18)
     most = 30.0 if operator == "ReduceProd" else 1e15
-    whole = operator in ("ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum")
+    whole = operator not in ("ReduceL2", "ReduceLogSum", "ReduceLogSumExp")
     # Of NaN ONNX Runtime gives what its place says.
     x = source.input(source.floats(shape, most, operator not in ("ReduceMax", "ReduceMin")), 0.9)
     if operator == "ReduceLogSumExp":
         x.values = np.where(np.isnan(x.values), np.float32(-np.inf), x.values)
     if whole and source.chance(0.2):
         values = source.random.integers(-9, 10, shape)
-        x = source.constant(values, source.pick("int64", "int32", "float64"))
+        if operator == "ReduceProd":
+            values = source.random.integers(-1, 2, shape) * source.pick(1, 3)
+            values = np.where(np.arange(values.size).reshape(shape) < 12, values, np.sign(values))
+        x = source.input(np.asarray(values, source.pick("int64", "int32")))
     attributes = {}
     source.maybe(attributes, keepdims=source.whole(0, 1))
     inputs = [x]

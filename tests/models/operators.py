@@ -8,8 +8,9 @@ usage: operators.py GRAPHLINE [--nodes COUNT] [--first NUMBER] [--keep FOLDER] [
             always the same node is drawn
   --keep    where the models, inputs and pipelines of all of them stay
 
-Numbers may differ by 1e-5 of the largest in their output, of some operators by more; infinite ones
-and NaN are to be where ONNX Runtime has them. What that refuses is only checked and run.
+Numbers may differ by 1e-5 of the largest in their output, of some operators by more, and quantized
+ones by 1; integers are equal, and infinite ones and NaN are where ONNX Runtime has them. What that
+refuses is only checked and run.
 """
 
 import argparse
@@ -26,13 +27,15 @@ from published import np, onnx, onnxruntime
 import nodes_constants  # noqa: F401  these draw
 import nodes_pointwise  # noqa: F401
 import nodes_products  # noqa: F401
+import nodes_quantized  # noqa: F401
 import nodes_tensors  # noqa: F401
 import nodes_windows  # noqa: F401
 from nodes import DRAWN, Source
 
 onnxruntime.set_default_logger_severity(4)
 BATCH = 100  # nodes in one pipeline
-READ = {"float32", "int32", "int64", "uint8"}  # types of a pipeline's inputs for models
+WIDER = {"bool": "uint8", "int8": "int32", "int16": "int32", "uint16": "int32", "uint32": "int64",
+         "uint64": "int64"}  # types of tensors for types of a model that they lack
 
 parser = argparse.ArgumentParser(
     description=__doc__, usage=argparse.SUPPRESS, formatter_class=argparse.RawTextHelpFormatter)
@@ -87,9 +90,6 @@ class Case:
                 initializers.append(onnx.numpy_helper.from_array(values, names[-1]))
                 continue
             name = names[-1]
-            if str(values.dtype) not in READ:  # bool
-                nodes.append(onnx.helper.make_node("Cast", [f"read{i}"], [name], to=9))
-                name, values = f"read{i}", values.astype("float32")
             if values.ndim == 0:
                 initializers.append(onnx.numpy_helper.from_array(np.zeros(0, "int64"), f"none{i}"))
                 nodes.insert(0, onnx.helper.make_node("Reshape", [f"one{i}", f"none{i}"], [name]))
@@ -101,18 +101,19 @@ class Case:
         nodes.append(onnx.helper.make_node(self.operator, names, list(given), **attributes))
         if not self.reads or self.operator in ("EyeLike", "Shape", "Size"):
             self.reads["zero"] = np.zeros(1, "float32")
-        for i, name in enumerate(given):
-            if self.drawn.gives != "float32":
-                nodes.append(onnx.helper.make_node("Cast", [given[i]], [f"float{i}"], to=1))
-                given[i] = f"float{i}"
-            if "zero" in self.reads:  # of constants: a model cannot give them alone
-                nodes.append(onnx.helper.make_node("Add", [given[i], "zero"], [f"sum{i}"]))
-                given[i] = f"sum{i}"
+        gives = self.drawn.gives
+        gives = [gives] * len(given) if isinstance(gives, str) else list(gives)
+        if "zero" in self.reads:  # of constants: a model cannot give them alone
+            for i, name in enumerate(given):
+                nodes.append(onnx.helper.make_node("Cast", [name], [f"float{i}"], to=1))
+                nodes.append(onnx.helper.make_node("Add", [f"float{i}", "zero"], [f"sum{i}"]))
+                given[i], gives[i] = f"sum{i}", "float32"
         inputs = [onnx.helper.make_tensor_value_info(
             name, onnx.helper.np_dtype_to_tensor_dtype(values.dtype), values.shape)
             for name, values in self.reads.items()]
-        outputs = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None)
-                   for name in given]
+        outputs = [onnx.helper.make_tensor_value_info(
+            name, onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), None)
+            for name, dtype in zip(given, gives)]
         graph = onnx.helper.make_graph(nodes, "node", inputs, outputs, initializers)
         return onnx.helper.make_model(
             graph, ir_version=8, opset_imports=[onnx.helper.make_opsetid("", self.drawn.opset)])
@@ -135,6 +136,12 @@ class Case:
         for i, (given, right) in enumerate(zip(self.given, self.expected, strict=True)):
             if given.shape != right.shape:
                 return f"output {i} is {list(given.shape)}, not {list(right.shape)}"
+            if given.dtype.kind != "f":
+                apart = np.abs(given.astype("int64") - right.astype("int64"))
+                if apart.max(initial=0) > self.drawn.quanta:
+                    place = tuple(int(at) for at in np.argwhere(apart > self.drawn.quanta)[0])
+                    return f"output {i} at {list(place)}: {given[place]!r}, not {right[place]!r}"
+                continue
             finite = np.isfinite(right)
             largest = float(np.abs(right[finite]).max(initial=0))
             with np.errstate(all="ignore"):
@@ -154,7 +161,8 @@ def write_pipeline(cases, path):
     places = {}
     for case in cases:
         for name in case.reads:
-            lines.append(f"  {case.stem}.{name}: {{file: {case.stem}.{name}.npy}}")
+            dtype = WIDER.get(str(case.reads[name].dtype), case.reads[name].dtype)
+            lines.append(f"  {case.stem}.{name}: {{file: {case.stem}.{name}.npy, dtype: {dtype}}}")
             places[len(lines)] = case
     lines.append("stages:")
     for case in cases:
@@ -210,7 +218,8 @@ def carry_out_batch(batch, folder):
         case.refer(model)
         onnx.save(model, folder / f"{case.stem}.onnx")
         for name, values in case.reads.items():
-            np.save(folder / f"{case.stem}.{name}.npy", values)
+            np.save(folder / f"{case.stem}.{name}.npy",
+                    values.astype(WIDER.get(str(values.dtype), values.dtype)))
         cases.append(case)
     carry_out(cases, folder)
     return cases

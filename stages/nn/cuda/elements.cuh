@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "framework/base/tensor_type.hpp"
+#include "stages/nn/operations/scalar_math.hpp"
 #include "stages/nn/operations/windows.hpp"
 
 namespace graphline::nn {
@@ -27,7 +28,7 @@ GRAPHLINE_HOST_DEVICE inline float to_float(__nv_bfloat16 value) {
   return __bfloat162float(value);
 }
 
-/// Converts an element; rounds to nearest even.
+/// Converts an element; rounds to nearest even, and saturates integers.
 GRAPHLINE_HOST_DEVICE inline void from_float(float value, float& to) {
   to = value;
 }
@@ -36,6 +37,15 @@ GRAPHLINE_HOST_DEVICE inline void from_float(float value, __half& to) {
 }
 GRAPHLINE_HOST_DEVICE inline void from_float(float value, __nv_bfloat16& to) {
   to = __float2bfloat16_rn(value);
+}
+GRAPHLINE_HOST_DEVICE inline void from_float(float value, std::int32_t& to) {
+  to = saturated<std::int32_t>(value);
+}
+GRAPHLINE_HOST_DEVICE inline void from_float(float value, std::int64_t& to) {
+  to = saturated<std::int64_t>(value);
+}
+GRAPHLINE_HOST_DEVICE inline void from_float(float value, std::uint8_t& to) {
+  to = saturated<std::uint8_t>(value);
 }
 
 /// Adjacent elements, up to 16 bytes, loaded or stored at once.
@@ -85,7 +95,7 @@ GRAPHLINE_HOST_DEVICE inline void load_as(dtype element, const void* data, std::
   const auto take = [&](const auto* from) {
     const auto elements = load<width>(from + begin);
     for (int i = 0; i < width; ++i) {
-      if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(*from)>>) {
+      if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(*from)>>) {
         values[i] = static_cast<float>(elements.element[i]);
       } else {
         values[i] = to_float(elements.element[i]);
@@ -103,6 +113,8 @@ GRAPHLINE_HOST_DEVICE inline void load_as(dtype element, const void* data, std::
       return take(static_cast<const std::int64_t*>(data));
     case dtype::uint8:
       return take(static_cast<const std::uint8_t*>(data));
+    case dtype::float64:
+      return take(static_cast<const double*>(data));
     default:
       return take(static_cast<const float*>(data));
   }
@@ -113,7 +125,7 @@ GRAPHLINE_HOST_DEVICE inline float load_as(dtype element, const void* data, std:
   return value[0];
 }
 
-/// Stores adjacent elements as float32, float16 or bfloat16.
+/// Stores adjacent elements as any type but float64.
 template <int width>
 GRAPHLINE_HOST_DEVICE inline void store_as(dtype element, void* data, std::int64_t begin,
                                            const float (&values)[width]) {
@@ -127,6 +139,12 @@ GRAPHLINE_HOST_DEVICE inline void store_as(dtype element, void* data, std::int64
       return put(static_cast<__half*>(data));
     case dtype::bfloat16:
       return put(static_cast<__nv_bfloat16*>(data));
+    case dtype::int32:
+      return put(static_cast<std::int32_t*>(data));
+    case dtype::int64:
+      return put(static_cast<std::int64_t*>(data));
+    case dtype::uint8:
+      return put(static_cast<std::uint8_t*>(data));
     default:
       return put(static_cast<float*>(data));
   }

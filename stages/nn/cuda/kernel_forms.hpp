@@ -35,10 +35,10 @@ inline constexpr std::size_t most_pointwise_operands = 24;
 inline constexpr std::size_t most_pointwise_steps = 24;
 inline constexpr std::size_t most_extents = 8;
 
-/// Evaluates a pointwise expression with one result in float32. Operands may also be int32, int64
-/// or uint8, and their types may differ. `space` contains the strides of the operands, then of the
-/// result, with the innermost extent last. The result may alias an operand with the same strides.
-/// Operands: those of the expression, then the result.
+/// Evaluates a pointwise expression with one result in float32. Operands may have any type, the
+/// result any but float64, and their types may differ. `space` contains the strides of the
+/// operands, then of the result, with the innermost extent last. The result may alias an operand
+/// with the same strides. Operands: those of the expression, then the result.
 struct pointwise_form {
   pointwise_expression expression;
   pointwise_space space;
@@ -190,11 +190,30 @@ constexpr std::int64_t pieces_of(const sum_form& form) noexcept {
   return piece == 0 ? 0 : (form.count + piece - 1) / piece;
 }
 
-/// Finds the `greatest` element of each row of [rows, extent]. Operands: from in float32, indices
-/// in int64, values in float32.
-struct arg_max_form {
-  std::int64_t rows = 1;
+/// Finds the first `count` elements along the middle of [outer, extent, inner], as `top_k_layer`
+/// does. Indices are float32 or int64. Operands: from, indices, values.
+struct top_k_form {
+  dtype from = dtype::float32;
+  dtype indices = dtype::float32;
+  dtype to = dtype::float32;
+  std::int64_t outer = 1;
   std::int64_t extent = 1;
+  std::int64_t inner = 1;
+  std::int64_t count = 1;
+  bool largest = true;
+  bool last_of_equal = false;
+};
+
+/// Sums along the middle of [outer, extent, inner], as `cumulative_sum_layer` does. Operands: from,
+/// to.
+struct cumulative_sum_form {
+  dtype from = dtype::float32;
+  dtype to = dtype::float32;
+  std::int64_t outer = 1;
+  std::int64_t extent = 1;
+  std::int64_t inner = 1;
+  bool exclusive = false;
+  bool reverse = false;
 };
 
 /// Resizes pictures uint8 [batch, height, width, channels], bit for bit as `cpu.resize`. Operands:
@@ -227,8 +246,8 @@ struct spin_form {
 using kernel_form =
     std::variant<convert_form, pointwise_form, pool_form, softmax_form, layer_norm_form, gemv_form,
                  sum_form, reduce_form, resize_form, gather_form, indexed_form, resample_form,
-                 transposed_sum_form, recurrent_form, arg_max_form, resize_pictures_form,
-                 normalize_pictures_form, spin_form>;
+                 transposed_sum_form, recurrent_form, top_k_form, cumulative_sum_form,
+                 resize_pictures_form, normalize_pictures_form, spin_form>;
 
 /// Enqueues a kernel on a CUDA stream. `operands` contains device addresses in the order of the
 /// form. Allocates nothing and may run under capture. @throws cuda_error naming `owner` ("stage

@@ -5,11 +5,11 @@
 #include <variant>
 
 #include "framework/device/cuda/cuda_calls.hpp"
-#include "stages/nn/cuda/arg_max.cuh"
 #include "stages/nn/cuda/convert.cuh"
 #include "stages/nn/cuda/gemv.cuh"
 #include "stages/nn/cuda/kernel_forms.hpp"
 #include "stages/nn/cuda/layer_norm.cuh"
+#include "stages/nn/cuda/lines.cuh"
 #include "stages/nn/cuda/pictures.cuh"
 #include "stages/nn/cuda/pointwise.cuh"
 #include "stages/nn/cuda/pool.cuh"
@@ -163,7 +163,8 @@ constexpr const char* kernel_names[] = {"convert",
                                         "resample",
                                         "transposed_sum",
                                         "recurrent",
-                                        "arg_max",
+                                        "top_k",
+                                        "cumulative_sum",
                                         "resize_pictures",
                                         "normalize_pictures",
                                         "spin"};

@@ -88,6 +88,12 @@ std::size_t definition_builder::add_constant(std::string name, tensor_type type,
   return added;
 }
 
+void definition_builder::make_whole(std::size_t first_layer) {
+  for (const network_layer& layer : std::span(network_.layers).subspan(first_layer)) {
+    for (const std::size_t output : layer.outputs) network_.values[output].whole = true;
+  }
+}
+
 void definition_builder::set_flops(std::size_t value, std::int64_t flops) {
   for (network_layer& layer : network_.layers) {
     if (layer.outputs.front() == value) layer.cost.flops = flops;
@@ -162,9 +168,9 @@ void definition_builder::count_parameters(network_layer& layer, std::size_t weig
 std::size_t definition_builder::append(network_layer layer, const layer_shape& inferred) {
   layer.cost = inferred.cost;
   count_parameters(layer, inferred.weights.size());
-  layer.outputs = {add_value({layer.name, {inferred.output, dtype::float32}})};
+  layer.outputs = {add_value({layer.name, {inferred.output, inferred.element}})};
   for (const shape& further : inferred.further) {
-    layer.outputs.push_back(add_value({layer.name, {further, dtype::float32}}));
+    layer.outputs.push_back(add_value({layer.name, {further, inferred.element}}));
   }
   for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
     const auto& written = network_.values[layer.inputs[i]].written;
@@ -182,10 +188,10 @@ std::optional<std::size_t> definition_builder::add_layer(network_layer layer,
   const auto inferred = infer(layer, givers, problems);
   if (!inferred) return {};
   for (const weight_spec& weight : inferred->weights) {
-    layer.inputs.push_back(add_value({fmt::format("{}.{}", prefix, weight.name),
-                                      {weight.shape, dtype::float32},
-                                      /*constant=*/true,
-                                      weight.initial}));
+    layer.inputs.push_back(add_value({.name = fmt::format("{}.{}", prefix, weight.name),
+                                      .type = {weight.shape, dtype::float32},
+                                      .constant = true,
+                                      .initial = weight.initial}));
   }
   return append(std::move(layer), *inferred);
 }

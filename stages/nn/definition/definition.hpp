@@ -23,6 +23,7 @@ struct network_value {
   std::string name;  ///< for constants: "0.weight", "stem.bias"
   tensor_type type;
   bool constant = false;       ///< data of the model
+  bool whole = false;          ///< integers or bools, which are float32 in every precision
   initial_value initial = {};  ///< for a constant drawn from a seed
   /// Element count in the model as written; empty if it equals the shape's. 0 for values added by
   /// the reader, for example a scale of ones.
@@ -108,6 +109,9 @@ class definition_builder {
   /// contains each value as often as the node reads it; `given` contains the node's outputs.
   void make_node(std::size_t first_layer, std::span<const std::size_t> read,
                  std::span<const std::size_t> given);
+
+  /// Declares that the layers from `first_layer` on compute integers or bools.
+  void make_whole(std::size_t first_layer);
 
   /// Replaces the FLOPs of the layer whose first output is `value`.
   void set_flops(std::size_t value, std::int64_t flops);

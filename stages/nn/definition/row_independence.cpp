@@ -90,6 +90,8 @@ struct path_rule {
   row_path operator()(const resample_layer& resample) const { return combining({resample.axis}); }
   row_path operator()(const indexed_gather_layer&) const { return combining(all_axes()); }
   row_path operator()(const indexed_scatter_layer&) const { return combining(all_axes()); }
+  row_path operator()(const top_k_layer& top) const { return combining({top.axis}); }
+  row_path operator()(const cumulative_sum_layer& sum) const { return combining({sum.axis}); }
 
   row_path operator()(const softmax_layer& softmax) const {
     const auto dim = static_cast<std::size_t>(softmax.dim);

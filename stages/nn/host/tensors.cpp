@@ -6,9 +6,12 @@
 #include "stages/nn/host/element_wise.hpp"
 #include "stages/nn/host/lowering.hpp"
 #include "stages/nn/host/own_work.hpp"
+#include "stages/nn/operations/greatest.hpp"
 #include "stages/nn/operations/indexed_places.hpp"
 #include "stages/nn/operations/movements.hpp"
+#include "stages/nn/operations/scalar_math.hpp"
 #include "stages/nn/operations/windows.hpp"
+#include "stages/nn/weights/float_conversion.hpp"
 
 namespace graphline::nn {
 namespace {
@@ -79,6 +82,27 @@ void copy_lines(const axis_extents& axis, std::int64_t count, const float* from,
     for (std::int64_t i = 0; i < count; ++i) {
       to = std::copy_n(from + (outer * axis.extent + index_at(i)) * axis.inner, axis.inner, to);
     }
+  }
+}
+
+/// Writes the `count` first elements of a line in `order`, sorted, and their indices. Elements are
+/// `apart` elements apart. Inserts into the results, so that it needs no memory.
+void rank_line(const float* from, std::int64_t apart, std::int64_t count, const line_order& order,
+               float* values, float* indices) {
+  std::int64_t found = 0;
+  const auto at = [&](std::int64_t i) {
+    return order.present(values[i * apart], static_cast<std::int64_t>(indices[i * apart]));
+  };
+  for (std::int64_t i = 0; i < order.extent; ++i) {
+    const greatest each = order.present(from[i * apart], i);
+    if (found == count && !each.precedes(at(count - 1))) continue;
+    std::int64_t place = found < count ? found++ : count - 1;
+    for (; place > 0 && each.precedes(at(place - 1)); --place) {
+      values[place * apart] = values[(place - 1) * apart];
+      indices[place * apart] = indices[(place - 1) * apart];
+    }
+    values[place * apart] = from[i * apart];
+    indices[place * apart] = static_cast<float>(i);
   }
 }
 
@@ -319,23 +343,100 @@ void lower(host_lowering& b, const layer_group& group, const resize2d_layer& res
   b.set_output(group.head, result);
 }
 
+void lower(host_lowering& b, const layer_group& group, const top_k_layer& top) {
+  const network_layer& head = b.layer(group.head);
+  const shape& out = b.output_shape(head);
+  const axis_extents axis = extents_along(b.input_shape(head).extents(), top.axis);
+  const line_order order{top.largest, top.last_of_equal, static_cast<std::int32_t>(axis.extent)};
+  const std::int64_t elements = out.elements();
+  const host_value both = b.make_tensor(plain_layout({2, elements}));
+  add_work(
+      b, head,
+      [axis, order, elements, count = top.count](const float* from, float* to) {
+#pragma omp parallel for schedule(static)
+        for (std::int64_t line = 0; line < axis.outer * axis.inner; ++line) {
+          const std::int64_t outer = line / axis.inner;
+          const std::int64_t lane = line % axis.inner;
+          float* values = to + outer * count * axis.inner + lane;
+          rank_line(from + outer * axis.extent * axis.inner + lane, axis.inner, count, order,
+                    values, values + elements);
+        }
+      },
+      {b.plain_input_of(head)}, both);
+  const std::size_t bytes = static_cast<std::size_t>(elements) * sizeof(float);
+  b.set_output(group.head, b.part_of(both, 0, plain_layout(out)));
+  b.set_value(head.outputs[1], b.part_of(both, bytes, plain_layout(out)));
+}
+
+void lower(host_lowering& b, const layer_group& group, const cumulative_sum_layer& sum) {
+  const network_layer& head = b.layer(group.head);
+  const axis_extents axis = extents_along(b.input_shape(head).extents(), sum.axis);
+  const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
+  add_work(
+      b, head,
+      [axis, sum](const float* from, float* to) {
+        const std::int64_t row = sum.reverse ? -axis.inner : axis.inner;
+#pragma omp parallel for schedule(static)
+        for (std::int64_t outer = 0; outer < axis.outer; ++outer) {
+          std::int64_t at = outer * axis.extent * axis.inner;
+          if (sum.reverse) at += (axis.extent - 1) * axis.inner;
+          for (std::int64_t i = 0; i < axis.inner; ++i) {
+            to[at + i] = sum.exclusive ? 0.0F : from[at + i];
+          }
+          for (std::int64_t step = 1; step < axis.extent; ++step) {
+            const std::int64_t before = std::exchange(at, at + row);
+            const float* added = from + (sum.exclusive ? before : at);
+            for (std::int64_t i = 0; i < axis.inner; ++i) to[at + i] = to[before + i] + added[i];
+          }
+        }
+      },
+      {b.plain_input_of(head)}, result);
+  b.set_output(group.head, result);
+}
+
 void lower(host_lowering& b, const layer_group& group, const convert_layer& convert) {
   const network_layer& head = b.layer(group.head);
+  // An integer result becomes an output tensor of the network, which has the bytes of its type.
   const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
   const std::int64_t count = b.output_shape(head).elements();
-  const auto add = [&]<class Element>(Element) {
+  const auto add = [&]<class From, class To>(From, To, auto one) {
     add_work(
         b, head,
-        [count](const float* from, float* to) {
-          const auto* numbers = reinterpret_cast<const Element*>(from);
-          std::transform(numbers, numbers + count, to,
-                         [](Element number) { return static_cast<float>(number); });
+        [count, one](const float* from, float* to) {
+          const auto* numbers = reinterpret_cast<const From*>(from);
+          std::transform(numbers, numbers + count, reinterpret_cast<To*>(to), one);
         },
-        {b.input_of(head)}, result);
+        {b.plain_input_of(head)}, result);
   };
-  if (convert.from == dtype::int32) add(std::int32_t{});
-  if (convert.from == dtype::int64) add(std::int64_t{});
-  if (convert.from == dtype::uint8) add(std::uint8_t{});
+  const auto integers = [&]<class Integer>(Integer number) {
+    if (convert.to == dtype::float32) {
+      add(number, float{}, [](Integer from) { return static_cast<float>(from); });
+    } else {
+      add(float{}, number, saturated<Integer>);
+    }
+  };
+  switch (convert.to == dtype::float32 ? convert.from : convert.to) {
+    case dtype::int32:
+      integers(std::int32_t{});
+      break;
+    case dtype::int64:
+      integers(std::int64_t{});
+      break;
+    case dtype::uint8:
+      integers(std::uint8_t{});
+      break;
+    case dtype::float16:
+      add(std::uint16_t{}, float{}, float_from_half);
+      break;
+    case dtype::bfloat16:
+      add(std::uint16_t{}, float{}, float_from_bfloat16);
+      break;
+    case dtype::float64:
+      add(double{}, float{}, [](double from) { return static_cast<float>(from); });
+      break;
+    case dtype::float32:
+      break;  // nothing to convert
+  }
   b.set_output(group.head, result);
 }
 

@@ -56,6 +56,13 @@ struct vector_math {
     to = -to;
   }
 
+  static GRAPHLINE_INLINE void truncate(const lanes& x, lanes& to) {
+    lanes size;
+    absolute(x, size);
+    floor(size, to);
+    with_sign(to, x, to);
+  }
+
   template <std::size_t count>
   static GRAPHLINE_INLINE void polynomial(const lanes& x, const float (&coefficients)[count],
                                           lanes& to) {

@@ -43,6 +43,7 @@ struct layer_input {
 struct layer_shape {
   graphline::shape output = {};
   std::vector<graphline::shape> further = {};  ///< second and later outputs
+  dtype element = dtype::float32;              ///< of all outputs
   graphline::cost cost = {};  ///< arithmetic; parameters and bytes follow from the inputs
   std::vector<weight_spec> weights = {};  ///< appended to the inputs in this order
 };

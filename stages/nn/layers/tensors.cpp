@@ -261,8 +261,32 @@ layer_shape infer(const indexed_scatter_layer& scatter, std::span<const layer_in
   return result;
 }
 
-layer_shape infer(const convert_layer&, std::span<const layer_input> inputs, layer_problems&) {
-  return {.output = inputs[0].shape};
+layer_shape infer(const top_k_layer& top, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  constexpr std::int64_t most_numbers = std::int64_t{1} << 24;  // as in a take
+  std::vector<std::int64_t> extents = inputs[0].shape.extents();
+  std::int64_t& extent = extents[top.axis];
+  if (top.count < 1 || top.count > extent || extent > most_numbers) {
+    problems.report(
+        fmt::format("takes {} of {} elements along dimension {} of {}; at least one, at "
+                    "most all of up to 2^24, is supported",
+                    top.count, extent, top.axis, inputs[0].giver));
+    return {};
+  }
+  extent = top.count;
+  const shape output(std::move(extents));
+  // At least one comparison per element.
+  return {.output = output, .further = {output}, .cost = element_cost(inputs[0].shape, 1)};
+}
+
+layer_shape infer(const cumulative_sum_layer&, std::span<const layer_input> inputs,
+                  layer_problems&) {
+  return {.output = inputs[0].shape, .cost = element_cost(inputs[0].shape, 1)};
+}
+
+layer_shape infer(const convert_layer& convert, std::span<const layer_input> inputs,
+                  layer_problems&) {
+  return {.output = inputs[0].shape, .element = convert.to};
 }
 
 std::vector<layer_kind> tensor_kinds() {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "stages/nn/onnx/onnx_importer.hpp"
+#include "stages/nn/operations/scalar_math.hpp"
 
 namespace graphline::nn::onnx {
 namespace {
@@ -96,6 +97,70 @@ std::size_t import_gather(onnx_importer& to, const onnx_call& node) {
   return to.add_reshape(to.add_selection(to.value(0), wanted.selected), wanted.extents);
 }
 
+std::vector<std::size_t> import_top_k(onnx_importer& to, const onnx_call& node) {
+  std::int64_t count = node.integer("k", 0);
+  if (to.opset() >= 10) {
+    const std::vector<std::int64_t> counts = node.integers(1);
+    node.require(counts.size() == 1, "takes one number as its input 1");
+    count = counts[0];
+  }
+  const std::size_t axis = node.axis(node.integer("axis", -1), node.extents(0).rank());
+  return to.add_all(
+      top_k_layer{.axis = axis, .count = count, .largest = node.integer("largest", 1) != 0},
+      {to.value(0)}, {});
+}
+
+onnx_operator imported_arg_of(bool largest) {
+  return one_output([largest](onnx_importer& to, const onnx_call& node) {
+    const std::size_t axis = node.axis(node.integer("axis", 0), node.extents(0).rank());
+    const bool last = node.integer("select_last_index", 0) != 0;
+    const std::size_t index = to.add_all(
+        top_k_layer{.axis = axis, .largest = largest, .last_of_equal = last}, {to.value(0)}, {})[1];
+    std::vector<std::int64_t> extents = to.shape_of(index).extents();
+    if (node.integer("keepdims", 1) == 0) {
+      extents.erase(extents.begin() + static_cast<std::ptrdiff_t>(axis));
+    }
+    return to.add_reshape(index, shape(std::move(extents)));
+  });
+}
+
+std::size_t import_cumulative_sum(onnx_importer& to, const onnx_call& node) {
+  const std::vector<std::int64_t> axes = node.integers(1);
+  node.require(axes.size() == 1, "needs exactly one axis");
+  return to.add(cumulative_sum_layer{.axis = node.axis(axes[0], node.extents(0).rank()),
+                                     .exclusive = node.integer("exclusive", 0) != 0,
+                                     .reverse = node.integer("reverse", 0) != 0},
+                {to.value(0)});
+}
+
+/// Compares the indices, of which negative ones count from the end, with each position.
+std::size_t import_one_hot(onnx_importer& to, const onnx_call& node) {
+  const auto depth = saturated<std::int64_t>(node.number(1));
+  const shape& indices = node.extents(0);
+  const std::size_t axis = node.axis(node.integer("axis", -1), indices.rank() + 1);
+  node.require(depth > 0, "gives no elements, which is not supported");
+  node.require(node.extents(2) == shape{2}, "takes two values");
+  node.charge(shape{depth});
+  std::vector<float> positions(static_cast<std::size_t>(depth));
+  std::iota(positions.begin(), positions.end(), 0.0F);
+  std::vector<std::int64_t> along(indices.rank() + 1 - axis, 1);
+  along[0] = depth;
+  std::vector<std::int64_t> extents = indices.extents();
+  extents.insert(extents.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+  const std::size_t index = to.add_reshape(to.value(0), shape(std::move(extents)));
+  const auto is_at = [&](std::size_t value) {
+    return to.add_pointwise(pointwise_function::equal,
+                            {value, to.add_constant(positions, shape(along))});
+  };
+  const std::size_t from_end =
+      to.add_pointwise(pointwise_function::add, {index, to.add_number(static_cast<float>(depth))});
+  const std::size_t hot =
+      to.add_pointwise(pointwise_function::logical_or, {is_at(index), is_at(from_end)});
+  const std::size_t values = to.value(2);
+  return to.add_pointwise(pointwise_function::where, {hot, to.add_selection(values, {{0, {1}}}),
+                                                      to.add_selection(values, {{0, {0}}})});
+}
+
 /// Returns the block side. DepthToSpace and SpaceToDepth exchange square blocks for channels.
 std::int64_t block_size(const onnx_call& node) {
   const std::int64_t size = node.integer("blocksize", 0);
@@ -134,17 +199,22 @@ std::size_t import_space_to_depth(onnx_importer& to, const onnx_call& node) {
 
 onnx_operators imported_movements() {
   onnx_operators all = {
+      {"ArgMax", imported_arg_of(true)},
+      {"ArgMin", imported_arg_of(false)},
       {"Concat", one_output(import_concat)},
+      {"CumSum", one_output(import_cumulative_sum)},
       {"DepthToSpace", one_output(import_depth_to_space)},
       {"Dropout", one_output(import_dropout)},
       {"Expand", one_output(import_expand)},
       {"Gather", one_output(import_gather)},
       {"GatherElements", one_output(import_gather_indexed)},
       {"GatherND", one_output(import_gather_indexed)},
+      {"OneHot", one_output(import_one_hot)},
       {"Scatter", one_output(import_scatter)},
       {"ScatterElements", one_output(import_scatter)},
       {"ScatterND", one_output(import_scatter)},
       {"SpaceToDepth", one_output(import_space_to_depth)},
+      {"TopK", import_top_k},
       {"Transpose", one_output([](onnx_importer& to, const onnx_call& node) {
          return to.add(transpose_layer{transposed_order(node)}, {to.value(0)});
        })},

@@ -48,6 +48,14 @@ std::size_t import_clip(onnx_importer& to, const onnx_call& node) {
     low = node.number("min", low);
     high = node.number("max", high);
   } else {
+    const auto is_computed = [&](std::size_t input) {
+      return node.has(input) && !node.is_constant(input);
+    };
+    if (is_computed(1) || is_computed(2)) {
+      std::size_t x = to.value(0);
+      if (node.has(1)) x = to.add_pointwise(function::max, {x, to.value(1)});
+      return node.has(2) ? to.add_pointwise(function::min, {x, to.value(2)}) : x;
+    }
     if (node.has(1)) low = node.number(1);
     if (node.has(2)) high = node.number(2);
   }
@@ -63,6 +71,11 @@ std::size_t add_power(onnx_importer& to, std::size_t x, int exponent) {
   return exponent % 2 == 0 ? even : to.add_pointwise(function::mul, {even, x});
 }
 
+std::size_t import_div(onnx_importer& to, const onnx_call& node) {
+  const bool whole = is_whole(node.type(0).element);
+  return to.add_pointwise(whole ? function::quotient : function::div, {to.value(0), to.value(1)});
+}
+
 std::size_t import_pow(onnx_importer& to, const onnx_call& node) {
   if (node.is_constant(1)) {
     const std::vector<float> exponent = node.floats(1);
@@ -72,14 +85,19 @@ std::size_t import_pow(onnx_importer& to, const onnx_call& node) {
       for (int whole = 1; whole <= 8; ++whole) {
         if (exponent[0] == static_cast<float>(whole)) return add_power(to, x, whole);
       }
-      if (exponent[0] == -1) return to.add_pointwise(function::reciprocal, {x});
-      if (exponent[0] == 0.5F) return to.add_pointwise(function::sqrt, {x});
-      if (exponent[0] == -0.5F) {
+      const bool roots = !is_whole(node.type(0).element);
+      if (exponent[0] == -1 && roots) return to.add_pointwise(function::reciprocal, {x});
+      if (exponent[0] == 0.5F && roots) return to.add_pointwise(function::sqrt, {x});
+      if (exponent[0] == -0.5F && roots) {
         return to.add_pointwise(function::reciprocal, {to.add_pointwise(function::sqrt, {x})});
       }
     }
   }
-  return to.add_pointwise(function::pow, {to.value(0), to.value(1)});
+  const std::size_t power = to.add_pointwise(function::pow, {to.value(0), to.value(1)});
+  if (!is_whole(node.type(0).element)) return power;
+  // The power of integers is exact up to a few ulp; a negative exponent gives fractions.
+  const bool exact = is_whole(node.type(1).element);
+  return to.add_pointwise(exact ? function::round : function::truncate, {power});
 }
 
 /// Applies a slope of rank 1 per channel if it fits the channels but not the last dimension;
@@ -104,21 +122,30 @@ std::size_t import_gelu(onnx_importer& to, const onnx_call& node) {
                           {to.value(0)});
 }
 
+/// Casts to narrow integers wrap, as in ONNX Runtime.
 std::size_t import_cast(onnx_importer& to, const onnx_call& node) {
-  const auto element = onnx_type_of(node.integer("to", 0));
+  const onnx_type from = node.type(0).element;
+  const onnx_type element = onnx_type_of(node.integer("to", 0));
+  if (size_of(element) == 0) {
+    node.refuse(fmt::format("casts to {}, which is not supported", to_string(element)));
+  }
   const std::size_t value = to.value(0);
-  if (element == onnx_type::boolean) {  // every number but 0 is true
+  if (element == onnx_type::boolean && from != element) {  // every number but 0 is true
     return to.add_pointwise(function::logical_and, {value, value});
   }
-  const bool floating = element == onnx_type::float32 || element == onnx_type::float64 ||
-                        element == onnx_type::float16;
-  if (!floating) {
-    node.refuse(
-        fmt::format("casts what the model computes to {}; only floating-point types and "
-                    "bool are supported",
-                    to_string(element)));
-  }
-  return value;
+  if (!is_whole(element)) return value;
+  if (is_whole(from)) return to.add_wrap(value, range_of(from), element);
+  const std::size_t whole = to.add_pointwise(function::truncate, {value});
+  return to.add_wrap(whole, range_of(onnx_type::int32), element);
+}
+
+std::size_t import_is_infinite(onnx_importer& to, const onnx_call& node) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  constexpr float most = std::numeric_limits<float>::max();
+  const bool above = node.integer("detect_positive", 1) != 0;
+  const bool below = node.integer("detect_negative", 1) != 0;
+  return to.add_pointwise(function::is_beyond, {to.value(0)}, above ? most : infinity,
+                          below ? -most : -infinity);
 }
 
 }  // namespace
@@ -137,9 +164,14 @@ onnx_operators imported_pointwise() {
          return to.add_pointwise(function::mul, {unit, to.add_number(alpha)});
        })},
       {"Clip", one_output(import_clip)},
+      {"Div", one_output(import_div)},
       {"Elu", one_operand(function::elu, 1.0F)},
       {"Gelu", one_output(import_gelu)},
       {"HardSigmoid", one_operand(function::hard_sigmoid, 0.2F, "beta", 0.5F)},
+      {"IsInf", one_output(import_is_infinite)},
+      {"IsNaN", one_output([](onnx_importer& to, const onnx_call&) {
+         return to.add_pointwise(function::is_nan, {to.value(0)});
+       })},
       {"LeakyRelu", one_operand(function::leaky_relu, 0.01F)},
       {"Max", one_output([](onnx_importer& to, const onnx_call& node) {
          return fold(to, node, function::max);

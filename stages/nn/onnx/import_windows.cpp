@@ -170,6 +170,12 @@ onnx_operator imported_reduction(reduced_by how, std::optional<function> before 
     }
     const bool keeps = node.integer("keepdims", 1) != 0;
     const std::vector<std::size_t> axes = reduced_axes(node);
+    if (how == reduced_by::mean && is_whole(node.type(0).element) && !axes.empty()) {  // truncates
+      const std::int64_t elements = to.shape_of(x).elements();
+      x = to.add(reduce_layer{reduced_by::sum, axes, keeps}, {x});
+      const auto count = static_cast<float>(elements / to.shape_of(x).elements());
+      return to.add_pointwise(function::quotient, {x, to.add_number(count)});
+    }
     if (!axes.empty()) x = to.add(reduce_layer{how, axes, keeps}, {x});
     return after ? to.add_pointwise(*after, {x}) : x;
   });

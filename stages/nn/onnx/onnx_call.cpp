@@ -57,14 +57,7 @@ std::string onnx_call::text(std::string_view attribute, const char* otherwise) c
 }
 
 std::vector<float> onnx_call::floats(std::size_t input) const {
-  return std::visit(
-      [](const auto& values) {
-        std::vector<float> floats(values.size());
-        std::ranges::transform(values, floats.begin(),
-                               [](auto value) { return static_cast<float>(value); });
-        return floats;
-      },
-      this->input(input).values);
+  return floats_of(this->input(input));
 }
 
 float onnx_call::number(std::size_t input) const {

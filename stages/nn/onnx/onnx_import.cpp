@@ -39,37 +39,7 @@ std::int64_t budget_of(const onnx_model& model) {
   for (const onnx_tensor& tensor : model.graph.initializers) {
     if (tensor.known()) elements += tensor.extents.elements();  // values of strings are not read
   }
-  return (std::int64_t{1} << 26) + 16 * elements;
-}
-
-// The network holds computed integers as whole numbers in float32. Operators that move or compare
-// them, or convert them to float32, work unchanged.
-
-bool reads_integers(const onnx_call& call) {
-  for (std::size_t i = 0; i < call.inputs(); ++i) {
-    if (call.has(i) && !call.is_constant(i) && call.type(i).element != onnx_type::float32) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool moves(std::string_view op_type) {
-  static const std::set<std::string_view> others = {
-      "Concat",  "DepthToSpace",    "Expand",    "Gather",       "GatherElements", "GatherND",
-      "Scatter", "ScatterElements", "ScatterND", "SpaceToDepth", "Transpose"};
-  return reshapings().contains(op_type) || selectings().contains(op_type) ||
-         others.contains(op_type);
-}
-
-bool takes_integers(std::string_view op_type) {
-  static const std::set<std::string_view> others = {"Cast",           "Equal", "Greater",
-                                                    "GreaterOrEqual", "Less",  "LessOrEqual"};
-  return moves(op_type) || others.contains(op_type);
-}
-
-onnx_type given_element(const onnx_call& call) {
-  return moves(call.node().op_type) ? call.type(0).element : onnx_type::float32;
+  return (std::int64_t{1} << 26) + 32 * elements;
 }
 
 /// Returns the tensor that a node `Constant` stores; null for other nodes. Spares a copy.
@@ -138,6 +108,12 @@ std::string in_plural(const std::string& why) {
   return std::string(verb.substr(0, end - (verb.ends_with('s') ? 1 : 0))) + why.substr(end);
 }
 
+/// Returns null if the operator is not composed of others.
+onnx_composition find_composition(const onnx_node& node) {
+  const auto found = composed_operators().find(node.op_type);
+  return found != composed_operators().end() && node.domain.empty() ? found->second : nullptr;
+}
+
 void drop_unread(network_definition& network) {
   std::set<std::size_t> read(network.outputs.begin(), network.outputs.end());
   std::vector<network_layer> kept;
@@ -158,12 +134,18 @@ onnx_importer::onnx_importer(const onnx_model& model, const place& where, diagno
     : model_(model), where_(where), out_(out), budget_(budget_of(model)) {}
 
 std::size_t onnx_importer::value(std::size_t input) {
-  const onnx_tensor& tensor = call_->type(input);
-  known_value& known = known_.at(call_->node().inputs[input]);
+  call_->type(input);  // refuses an omitted input
+  return value_of(call_->node().inputs[input]);
+}
+
+std::size_t onnx_importer::value_of(const std::string& name) {
+  known_value& known = known_.at(name);
   if (known.value) return *known.value;
+  const onnx_tensor& tensor = *known.tensor;
+  const std::int64_t elements = tensor.extents.elements();
   const auto* floats = std::get_if<std::vector<float>>(&tensor.values);
-  known.value = floats != nullptr ? add_weight(input, *floats, tensor.extents)
-                                  : add_weight(input, call_->floats(input), tensor.extents);
+  known.value = floats != nullptr ? add_named(name, *floats, tensor.extents, elements)
+                                  : add_named(name, floats_of(tensor), tensor.extents, elements);
   return *known.value;
 }
 
@@ -236,6 +218,14 @@ std::size_t onnx_importer::add_reshape(std::size_t value, shape extents) {
   return add(reshape_layer{std::move(extents)}, {value});
 }
 
+std::size_t onnx_importer::add_wrap(std::size_t value, const whole_range& range,
+                                    onnx_type element) {
+  const whole_range wanted = range_of(element);
+  if (size_of(element) > 2 || wanted.holds(range)) return value;
+  return add_pointwise(pointwise_function::wrap, {value}, static_cast<float>(wanted.least),
+                       static_cast<float>(wanted.most - wanted.least + 1));
+}
+
 std::size_t onnx_importer::add_selection(std::size_t value, const selection& lists, float padding) {
   const std::size_t rank = shape_of(value).rank();
   std::vector<std::int64_t> extents = shape_of(value).extents();
@@ -273,27 +263,44 @@ std::size_t onnx_importer::add_selection(std::size_t value, const selection& lis
 }
 
 void onnx_importer::read(const std::vector<std::pair<std::string, tensor_type>>& inputs) {
-  for (const auto& [name, type] : inputs) add_input(name, type);
+  for (const auto& [name, type] : inputs) {
+    try {
+      add_input(name, type);
+    } catch (const input_error& problem) {
+      out_.error(where_, problem.what());
+    }
+  }
   find_read(model_.graph);
   read_graph(model_.graph);
 }
 
+/// Adds layers that convert an input or output of the model. Of their traffic, only reading an
+/// input is part of the model as written.
+std::size_t onnx_importer::add_conversion(const std::string& name, std::size_t value,
+                                          const convert_layer& conversion, onnx_type element) {
+  onnx_node node;
+  node.name = name;
+  node.op_type = "Convert";
+  const onnx_call call(node, {}, budget_);
+  call_ = &call;
+  layers_of_node_ = 0;
+  const std::size_t first_layer = network_.network().layers.size();
+  std::size_t result = add(conversion, {value});
+  const bool is_truth = element == onnx_type::boolean && conversion.to == dtype::float32;
+  if (is_truth) result = add_pointwise(pointwise_function::logical_and, {result, result});
+  std::vector<std::size_t> read;
+  if (is_input(value)) read = {value};
+  network_.make_node(first_layer, read, {});
+  return result;
+}
+
 void onnx_importer::add_input(const std::string& name, const tensor_type& type) {
+  const auto declared = std::ranges::find(model_.graph.inputs, name, &onnx_value::name);
+  const bool whole = declared != model_.graph.inputs.end() && is_whole(declared->element);
+  const onnx_type element = whole ? declared->element : onnx_type::float32;
   std::size_t value = network_.add_input(name, type);
-  onnx_type element = onnx_type::float32;
   if (type.element != dtype::float32) {
-    onnx_node node;
-    node.name = name;
-    node.op_type = "Convert";
-    const onnx_call call(node, {}, budget_);
-    call_ = &call;
-    layers_of_node_ = 0;
-    const std::size_t given = value;
-    value = add(convert_layer{type.element}, {given});
-    network_.make_node(network_.network().layers.size() - 1, {{given}}, {});
-    for (const onnx_type one : {onnx_type::int32, onnx_type::int64, onnx_type::uint8}) {
-      if (read_as(one) == type.element) element = one;
-    }
+    value = add_conversion(name, value, {.from = type.element}, element);
   }
   known_[name] = {&keep({.element = element, .extents = type.shape}), value};
 }
@@ -329,17 +336,11 @@ void onnx_importer::read_node(const onnx_node& node) {
     if (after_refused) {
       // After a refused node, report only unsupported operators.
       const bool evaluated = can_evaluate(node) || node.op_type == "If";
-      if (!evaluated || !node.domain.empty()) find_operator(call);
+      const bool own = node.domain.empty() && (evaluated || find_composition(node) != nullptr);
+      if (!own) find_operator(call);
       return;
     }
-    const bool extents_only =
-        node.op_type == "EyeLike" || node.op_type == "Shape" || node.op_type == "Size";
-    const bool constant = std::ranges::all_of(inputs, [&](const onnx_tensor* tensor) {
-      return tensor == nullptr || tensor->known() || extents_only;
-    });
-    const bool branches = node.op_type == "If" && node.domain.empty();
-    if (!constant || branches) return add_node(call);
-    evaluate(call, inputs);
+    carry_out(call, inputs);
   } catch (const refused_node& problem) {
     refused(node, problem.why());
   }
@@ -377,8 +378,15 @@ void onnx_importer::report_refused() {
   }
 }
 
-void onnx_importer::evaluate(const onnx_call& call, std::span<const onnx_tensor* const> inputs) {
+void onnx_importer::carry_out(const onnx_call& call, std::span<const onnx_tensor* const> inputs) {
   const onnx_node& node = call.node();
+  const bool extents_only =
+      node.op_type == "EyeLike" || node.op_type == "Shape" || node.op_type == "Size";
+  const bool constant = std::ranges::all_of(inputs, [&](const onnx_tensor* tensor) {
+    return tensor == nullptr || tensor->known() || extents_only;
+  });
+  const bool branches = node.op_type == "If" && node.domain.empty();
+  if (!constant || branches || find_composition(node) != nullptr) return add_node(call);
   if (const onnx_tensor* stored = stored_by(node)) {
     known_[node.outputs.front()] = {stored, {}};
     return;
@@ -421,11 +429,28 @@ const onnx_tensor* onnx_importer::source_of(const onnx_tensor* tensor) const {
 void onnx_importer::add_node(const onnx_call& call) {
   const onnx_node& node = call.node();
   if (node.op_type == "If" && node.domain.empty()) return take_branch(call);
-  const onnx_operator& add = find_operator(call);
-  call.require(!reads_integers(call) || takes_integers(node.op_type),
-               "computes with integers, which is not supported");
   const std::size_t first_layer = network_.network().layers.size();
-  const std::vector<std::size_t> values = add(*this, call);
+  std::vector<std::size_t> values;
+  if (const onnx_composition compose = find_composition(node)) {
+    const std::vector<std::string> names = compose(*this, call);
+    if (tensor_of(names.front()).known()) {
+      for (std::size_t i = 0; i < std::min(names.size(), node.outputs.size()); ++i) {
+        known_[node.outputs[i]] = known_.at(names[i]);
+      }
+      return;
+    }
+    for (const std::string& name : names) values.push_back(value_of(name));
+  } else {
+    const onnx_operator& add = find_operator(call);
+    require_elements(call);
+    values = add(*this, call);
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const onnx_type element = given_element(call, i);
+    if (!is_whole(element) || element == onnx_type::boolean) continue;
+    if (gives_wrapped(call)) values[i] = add_wrap(values[i], range_of(onnx_type::int32), element);
+    network_.make_whole(first_layer);
+  }
   make_node(first_layer, values);
   give(values);
 }
@@ -440,7 +465,6 @@ std::vector<onnx_tensor> onnx_importer::fold(const onnx_call& call) {
   if (integers != nullptr) {
     constexpr std::int64_t most = std::int64_t{1} << 24;
     const auto is_exact = [](std::int64_t value) { return value >= -most && value <= most; };
-    call.require(takes_integers(node.op_type), "computes with integers, which is not supported");
     call.require(std::ranges::all_of(*integers, is_exact),
                  "has integers beyond 2^24, which is not supported");
   }
@@ -488,6 +512,45 @@ std::vector<onnx_tensor> onnx_importer::fold(const onnx_call& call) {
   return outputs;
 }
 
+std::string onnx_importer::apply(std::string_view op_type, std::vector<std::string> inputs,
+                                 std::vector<onnx_attribute> attributes) {
+  onnx_node node{.name = call_->node().name,
+                 .op_type = std::string(op_type),
+                 .domain = {},
+                 .inputs = std::move(inputs),
+                 .outputs = {},
+                 .attributes = std::move(attributes)};
+  node.outputs = {new_name(fmt::format("{}.{}", node.inputs.front(), op_type))};
+  read_.insert(node.outputs.front());
+  std::vector<const onnx_tensor*> tensors;
+  for (const std::string& name : node.inputs) {
+    tensors.push_back(name.empty() ? nullptr : &tensor_of(name));
+  }
+  const onnx_call call(node, tensors, budget_);
+  const onnx_call* outer = std::exchange(call_, &call);
+  carry_out(call, tensors);
+  call_ = outer;
+  return node.outputs.front();
+}
+
+std::string onnx_importer::new_name(const std::string& like) const {
+  std::string name = like;
+  for (int number = 2; known_.contains(name); ++number) name = fmt::format("{}.{}", like, number);
+  return name;
+}
+
+std::string onnx_importer::name_of(onnx_tensor constant) {
+  const std::string name = new_name(fmt::format("{}.constant", call_->node().name));
+  known_[name] = {&keep(std::move(constant)), {}};
+  return name;
+}
+
+std::string onnx_importer::name_of(std::size_t value, onnx_type element) {
+  const std::string name = new_name(fmt::format("{}.value", call_->node().name));
+  known_[name] = {&keep({.element = element, .extents = shape_of(value)}), value};
+  return name;
+}
+
 /// Declares that the layers form one node; values without a name are not outputs of the node.
 void onnx_importer::make_node(std::size_t first_layer, const std::vector<std::size_t>& values) {
   const onnx_node& node = call_->node();
@@ -529,7 +592,7 @@ void onnx_importer::give(const std::vector<std::size_t>& values) {
     const shape extents = shape_of(values[i]);
     const bool by_layer = !is_input(values[i]) && !network_.network().values[values[i]].constant;
     const std::size_t given = by_layer ? values[i] : add(reshape_layer{extents}, {values[i]});
-    known_[names[i]] = {&keep({.element = given_element(*call_), .extents = extents}), given};
+    known_[names[i]] = {&keep({.element = given_element(*call_, i), .extents = extents}), given};
   }
 }
 
@@ -541,13 +604,12 @@ onnx_network onnx_importer::finish(const std::vector<std::string>& outputs) {
     if (found == known_.end()) continue;  // its node was refused
     const auto& [tensor, value] = found->second;
     const bool constant = tensor->known() || !value;  // a tensor of strings has neither
-    if (!constant && tensor->element != onnx_type::float32) {
-      out_.error(where_, fmt::format("output '{}' of the model is {}; only float32 is supported",
-                                     name, to_string(tensor->element)));
-    } else if (constant || is_input(*value)) {
+    if (constant || is_input(*value)) {
       out_.error(where_, fmt::format("output '{}' of the model is {}; remove it from the model's "
                                      "outputs",
                                      name, constant ? "constant" : "one of its inputs"));
+    } else if (const dtype element = *read_as(tensor->element); element != dtype::float32) {
+      values.push_back(add_conversion(name, *value, {.to = element}, tensor->element));
     } else {
       values.push_back(*value);
     }
@@ -565,6 +627,8 @@ namespace graphline::nn {
 std::vector<std::string_view> imported_operators() {
   std::vector<std::string_view> names;
   for (const auto& [name, _] : onnx::imported()) names.push_back(name);
+  for (const auto& [name, _] : onnx::composed_operators()) names.push_back(name);
+  std::ranges::sort(names);
   return names;
 }
 
@@ -572,12 +636,24 @@ std::optional<dtype> read_as(onnx_type element) {
   switch (element) {
     case onnx_type::float32:
       return dtype::float32;
+    case onnx_type::float64:
+      return dtype::float64;
+    case onnx_type::float16:
+      return dtype::float16;
+    case onnx_type::bfloat16:
+      return dtype::bfloat16;
+    case onnx_type::uint8:
+    case onnx_type::boolean:
+      return dtype::uint8;
+    case onnx_type::int8:
+    case onnx_type::int16:
+    case onnx_type::uint16:
     case onnx_type::int32:
       return dtype::int32;
+    case onnx_type::uint32:
+    case onnx_type::uint64:
     case onnx_type::int64:
       return dtype::int64;
-    case onnx_type::uint8:
-      return dtype::uint8;
     default:
       return {};
   }

@@ -22,7 +22,9 @@ struct onnx_network {
 /// constant inputs.
 std::vector<std::string_view> imported_operators();
 
-/// Returns the tensor type for a model input; empty if unsupported.
+/// Returns the tensor type for an input of the model, or for an output with integers or bools. It
+/// is wider if tensors lack the type: uint8 for bool, int32 for up to 16 bits, int64 for uint32 and
+/// uint64. Empty for strings.
 std::optional<dtype> read_as(onnx_type element);
 
 /// Turns nodes into layers and evaluates nodes with constant inputs. `inputs` contains the names

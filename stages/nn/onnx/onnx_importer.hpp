@@ -54,10 +54,24 @@ class onnx_importer {
     return add(pointwise_layer{function, alpha, beta}, std::move(inputs));
   }
   std::size_t add_reshape(std::size_t value, shape extents);
+
+  /// Wraps a value that computed integers in `range` to an integer type.
+  std::size_t add_wrap(std::size_t value, const whole_range& range, onnx_type element);
   void set_flops(std::size_t value, std::int64_t flops) { network_.set_flops(value, flops); }
 
   /// Adds layers that select elements of a value; `padding` fills positions that are `outside`.
   std::size_t add_selection(std::size_t value, const selection& lists, float padding = 0);
+
+  // An operator that is composed of others names their operands and results.
+
+  /// Evaluates an operator, or adds its layers to those of the current node; returns the name of
+  /// its result. `inputs` contains "" for omitted inputs.
+  std::string apply(std::string_view op_type, std::vector<std::string> inputs,
+                    std::vector<onnx_attribute> attributes = {});
+  std::string name_of(onnx_tensor constant);
+  std::string name_of(std::size_t value, onnx_type element);
+  std::size_t value_of(const std::string& name);
+  const onnx_tensor& tensor_of(const std::string& name) const { return *known_.at(name).tensor; }
 
   /// Reads the model with inputs of these types.
   void read(const std::vector<std::pair<std::string, tensor_type>>& inputs);
@@ -82,14 +96,17 @@ class onnx_importer {
                         std::int64_t written, std::optional<std::size_t> same_as = {});
   void refused(const onnx_node& node, const std::string& why);
   void report_refused();
-  void evaluate(const onnx_call& call, std::span<const onnx_tensor* const> inputs);
   const onnx_tensor& keep_once(onnx_tensor tensor, const onnx_tensor* from);
   const onnx_tensor* source_of(const onnx_tensor* tensor) const;
   void read_graph(const onnx_graph& graph);
   void read_node(const onnx_node& node);
   void add_input(const std::string& name, const tensor_type& type);
+  void carry_out(const onnx_call& call, std::span<const onnx_tensor* const> inputs);
   void add_node(const onnx_call& call);
   std::vector<onnx_tensor> fold(const onnx_call& call);
+  std::size_t add_conversion(const std::string& name, std::size_t value,
+                             const convert_layer& conversion, onnx_type element);
+  std::string new_name(const std::string& like) const;
   void take_branch(const onnx_call& call);
   void find_read(const onnx_graph& graph);
   void give(const std::vector<std::size_t>& values);
@@ -105,7 +122,7 @@ class onnx_importer {
   std::map<std::string, known_value, std::less<>> known_;
   std::map<const onnx_tensor*, const onnx_tensor*> sources_;  ///< of transposes and reshapes
   std::map<const onnx_tensor*, derived_constants> derived_;   ///< by source
-  std::set<std::string_view> read_;  ///< names of read values and of outputs
+  std::set<std::string, std::less<>> read_;  ///< names of read values and of outputs
   /// Refused nodes by reason, in order of the first.
   std::vector<std::pair<std::string, std::vector<const onnx_node*>>> refused_;
   const onnx_call* call_ = nullptr;  ///< the current node
@@ -120,6 +137,9 @@ class onnx_importer {
 using onnx_operator = std::function<std::vector<std::size_t>(onnx_importer&, const onnx_call&)>;
 using onnx_operators = std::map<std::string_view, onnx_operator>;
 
+/// Composes an operator of others; returns the names of its outputs, in order.
+using onnx_composition = std::vector<std::string> (*)(onnx_importer&, const onnx_call&);
+
 // Return the operators of a family. Each function is defined in the named file.
 onnx_operators imported_products();   // import_products.cpp
 onnx_operators imported_pointwise();  // import_pointwise.cpp
@@ -128,6 +148,19 @@ onnx_operators imported_resizing();   // import_resize.cpp
 onnx_operators imported_movements();  // import_movements.cpp: elements in another order
 onnx_operators imported_recurrent();  // import_recurrent.cpp
 onnx_operators imported_einsum();     // onnx_einsum.cpp
+const std::map<std::string_view, onnx_composition>& composed_operators();  // import_quantized.cpp
+
+// The network holds integers and bools as whole numbers in float32. onnx_elements.cpp has the rules
+// of operators that accept or give them.
+
+/// Refuses integers and bools that the operator does not accept.
+void require_elements(const onnx_call& call);
+
+/// Returns the element type of an output; float32 for all floating-point types.
+onnx_type given_element(const onnx_call& call, std::size_t output);
+
+/// Returns true if results beyond the range of their integer type wrap.
+bool gives_wrapped(const onnx_call& call);
 
 /// Replaces sequences of layers that exporters write out. The layers of a layer norm over the last
 /// dimension become one layer. A matrix product of two computed values absorbs scales, slices and

@@ -90,6 +90,17 @@ std::size_t size_of(onnx_type element) noexcept {
   return entry_of(element).bytes;
 }
 
+bool is_whole(onnx_type element) noexcept {
+  return entry_of(element).wrap != nullptr;
+}
+
+whole_range range_of(onnx_type element) noexcept {
+  if (element == onnx_type::boolean) return {0, 1};
+  const std::int64_t count = std::int64_t{1} << 8 * std::min<std::size_t>(size_of(element), 4);
+  const bool has_sign = wrapped(element, -1) < 0;
+  return has_sign ? whole_range{-count / 2, count / 2 - 1} : whole_range{0, count - 1};
+}
+
 std::int64_t wrapped(onnx_type element, std::int64_t value) noexcept {
   const auto wrap = entry_of(element).wrap;
   return wrap == nullptr ? value : wrap(value);
@@ -98,6 +109,17 @@ std::int64_t wrapped(onnx_type element, std::int64_t value) noexcept {
 bool onnx_tensor::known() const noexcept {
   const auto count = std::visit([](const auto& list) { return std::ssize(list); }, values);
   return size_of(element) > 0 && count == extents.checked_elements();
+}
+
+std::vector<float> floats_of(const onnx_tensor& tensor) {
+  return std::visit(
+      [](const auto& values) {
+        std::vector<float> floats(values.size());
+        std::ranges::transform(values, floats.begin(),
+                               [](auto value) { return static_cast<float>(value); });
+        return floats;
+      },
+      tensor.values);
 }
 
 onnx_values onnx_values_of(onnx_type element, std::string_view bytes) {

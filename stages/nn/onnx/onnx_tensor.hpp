@@ -39,6 +39,20 @@ onnx_type onnx_type_of(std::int64_t number) noexcept;
 /// Returns the bytes per element; 0 for types whose values are not read.
 std::size_t size_of(onnx_type element) noexcept;
 
+/// Returns true for integers and bool.
+bool is_whole(onnx_type element) noexcept;
+
+/// The least and the greatest number of an integer type or bool; 64 bits count as 32.
+struct whole_range {
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+
+  bool holds(const whole_range& other) const noexcept {
+    return least <= other.least && other.most <= most;
+  }
+};
+whole_range range_of(onnx_type element) noexcept;
+
 /// Wraps an integer to the range of its type; bool becomes 0 or 1. Other types leave it unchanged.
 std::int64_t wrapped(onnx_type element, std::int64_t value) noexcept;
 
@@ -55,6 +69,9 @@ struct onnx_tensor {
 
   bool known() const noexcept;
 };
+
+/// Returns the values as float32.
+std::vector<float> floats_of(const onnx_tensor& tensor);
 
 /// Decodes little-endian elements; drops an incomplete last element.
 onnx_values onnx_values_of(onnx_type element, std::string_view bytes);

@@ -197,9 +197,28 @@ struct resample_layer {
   std::vector<float> weights;
 };
 
-/// Converts int32, int64 or uint8 to float32; rounds integers above 2^24.
+/// Selects the `count` greatest or least elements along an axis. Gives their values, the first one
+/// first, then their indices. NaN comes before all numbers; of equal elements, the one with the
+/// lowest index, or the highest if `last_of_equal`.
+struct top_k_layer {
+  std::size_t axis = 0;
+  std::int64_t count = 1;
+  bool largest = true;
+  bool last_of_equal = false;
+};
+
+/// Sums the elements up to each element along an axis, from the end if `reverse`.
+struct cumulative_sum_layer {
+  std::size_t axis = 0;
+  bool exclusive = false;  ///< without the element itself
+  bool reverse = false;
+};
+
+/// Converts an input of the network to float32, which rounds integers above 2^24, or an output of
+/// the network from float32 to integers, which saturates.
 struct convert_layer {
-  dtype from = dtype::int32;
+  dtype from = dtype::float32;
+  dtype to = dtype::float32;
 };
 
 /// The equations of a recurrent layer: h = f(W x + R h + b) for a function, a GRU or an LSTM.
@@ -258,6 +277,8 @@ struct recurrent_layer {
   ROW(indexed_gather_layer)           \
   ROW(indexed_scatter_layer)          \
   ROW(resample_layer)                 \
+  ROW(top_k_layer)                    \
+  ROW(cumulative_sum_layer)           \
   ROW(convert_layer)
 
 #define GRAPHLINE_ALTERNATIVE(layer) , layer

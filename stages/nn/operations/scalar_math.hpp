@@ -1,10 +1,26 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "stages/nn/operations/host_device.hpp"
 
 namespace graphline::nn {
+
+// Device code cannot call functions of the standard library, but may use constants.
+template <class Integer>
+inline constexpr Integer least_integer = std::numeric_limits<Integer>::min();
+template <class Integer>
+inline constexpr Integer most_integer = std::numeric_limits<Integer>::max();
+
+/// Converts to an integer type. Saturates; NaN gives 0.
+template <class Integer>
+GRAPHLINE_HOST_DEVICE inline Integer saturated(float x) {
+  constexpr Integer least = least_integer<Integer>;
+  constexpr Integer most = most_integer<Integer>;
+  if (!(x > static_cast<float>(least))) return x == x ? least : Integer{0};
+  return x < static_cast<float>(most) ? static_cast<Integer>(x) : most;
+}
 
 /// Functions of a float or a double for the bodies of `pointwise_functions.inc`, with the interface
 /// of `vector_math`.
@@ -25,6 +41,7 @@ struct scalar_math {
   GRAPHLINE_HOST_DEVICE static void absolute(value x, value& to) { to = std::fabs(x); }
   /// Rounds halves to even.
   GRAPHLINE_HOST_DEVICE static void nearest(value x, value& to) { to = std::rint(x); }
+  GRAPHLINE_HOST_DEVICE static void truncate(value x, value& to) { to = std::trunc(x); }
   GRAPHLINE_HOST_DEVICE static void floor(value x, value& to) { to = std::floor(x); }
   GRAPHLINE_HOST_DEVICE static void ceil(value x, value& to) { to = std::ceil(x); }
   GRAPHLINE_HOST_DEVICE static void exp(value x, value& to) { to = std::exp(x); }

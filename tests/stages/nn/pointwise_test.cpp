@@ -59,6 +59,10 @@ double evaluate_one(const pointwise_layer& layer, double x) {
       return hard_sigmoid(x, alpha, beta);
     case function::hard_swish:
       return x * hard_sigmoid(x, 1.0 / 6, 0.5);
+    case function::is_beyond:
+      return x > alpha || x < beta ? 1 : 0;
+    case function::is_nan:
+      return std::isnan(x) ? 1 : 0;
     case function::leaky_relu:
       return x < 0 ? alpha * x : x;
     case function::linear:
@@ -97,6 +101,10 @@ double evaluate_one(const pointwise_layer& layer, double x) {
       return std::tanh(x);
     case function::thresholded_relu:
       return x > alpha ? x : 0;
+    case function::truncate:
+      return std::trunc(x);
+    case function::wrap:
+      return x - beta * std::floor((x - alpha) / beta);
     default:
       throw std::logic_error("more than one operand");
   }
@@ -122,6 +130,8 @@ double evaluate_two(function of, double x, double y) {
       return std::fmod(x, y);
     case function::mod:
       return std::fmod(x, y) + (std::fmod(x, y) * y < 0 ? y : 0);
+    case function::quotient:
+      return std::trunc(static_cast<float>(x / y));  // rounds before it truncates
     case function::prelu:
       return x < 0 ? x * y : x;
     case function::equal:
@@ -145,6 +155,19 @@ double evaluate_two(function of, double x, double y) {
   }
 }
 
+double evaluate_three(const pointwise_layer& layer, double x, double y, double z) {
+  switch (layer.function) {
+    case function::dequantize:
+      return (x - z) * y;
+    case function::quantize: {
+      const double rounded = std::nearbyint(x / y) + z;
+      return rounded < layer.alpha ? layer.alpha : rounded > layer.beta ? layer.beta : rounded;
+    }
+    default:
+      return x != 0 ? y : z;
+  }
+}
+
 float evaluate(const pointwise_layer& layer, std::span<const float> x) {
   switch (traits_of(layer.function).operands) {
     case 1:
@@ -152,7 +175,7 @@ float evaluate(const pointwise_layer& layer, std::span<const float> x) {
     case 2:
       return static_cast<float>(evaluate_two(layer.function, x[0], x[1]));
     default:
-      return x[0] != 0 ? x[1] : x[2];
+      return static_cast<float>(evaluate_three(layer, x[0], x[1], x[2]));
   }
 }
 
@@ -172,6 +195,8 @@ const pointwise_layer all_layers[] = {
     {pointwise_function::gelu_tanh},
     {pointwise_function::hard_sigmoid, 0.2F, 0.5F},
     {pointwise_function::hard_swish},
+    {pointwise_function::is_beyond, 1e30F, -100.0F},
+    {pointwise_function::is_nan},
     {pointwise_function::leaky_relu, 0.1F},
     {pointwise_function::linear, 1.5F, 0.25F},
     {pointwise_function::log},
@@ -191,10 +216,13 @@ const pointwise_layer all_layers[] = {
     {pointwise_function::sqrt},
     {pointwise_function::tanh},
     {pointwise_function::thresholded_relu, 0.7F},
+    {pointwise_function::truncate},
+    {pointwise_function::wrap, -4.0F, 8.0F},
     {pointwise_function::add},
     {pointwise_function::sub},
     {pointwise_function::mul},
     {pointwise_function::div},
+    {pointwise_function::quotient},
     {pointwise_function::pow},
     {pointwise_function::max},
     {pointwise_function::min},
@@ -209,6 +237,8 @@ const pointwise_layer all_layers[] = {
     {pointwise_function::logical_and},
     {pointwise_function::logical_or},
     {pointwise_function::logical_xor},
+    {pointwise_function::dequantize},
+    {pointwise_function::quantize, -8.0F, 7.0F},
     {pointwise_function::where},
 };
 

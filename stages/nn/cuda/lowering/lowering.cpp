@@ -255,8 +255,21 @@ cuda_value cuda_lowering::in_form(std::size_t index, const value_form& form,
 
 void cuda_lowering::add_conversion(const cuda_value& from, const cuda_value& to, const shape& s,
                                    const network_layer& reader) {
-  add_kernel(conversion(from.form, to.form, s), {from.buffer, to.buffer}, reader);
+  const auto is_converted = [](const value_form& form) {
+    return form.element == dtype::float32 || size_of(form.element) == 2;
+  };
+  if (is_converted(from.form) && is_converted(to.form)) {
+    add_kernel(conversion(from.form, to.form, s), {from.buffer, to.buffer}, reader);
+  } else {
+    add_copy(*this, reader, s, from, {0, strides_of(s, from.form.layout)}, to,
+             {0, strides_of(s, to.form.layout)});
+  }
   note(fmt::format("conversion to {}", describe(to.form)));
+}
+
+dtype cuda_lowering::result_element(std::size_t layer, tensor_layout layout) const {
+  const bool whole = network().values[network().layers[layer].outputs.front()].whole;
+  return result_element(layer, layout, whole ? dtype::float32 : element());
 }
 
 dtype cuda_lowering::result_element(std::size_t layer, tensor_layout layout,

@@ -86,10 +86,8 @@ class cuda_lowering : public network_lowering {
 
   /// Returns the element type for a kernel that writes a layer's output in this layout. If the
   /// kernel can write an output tensor of the network in place, this is the tensor's type;
-  /// otherwise it is `otherwise`, or `element()` by default.
-  dtype result_element(std::size_t layer, tensor_layout layout) const {
-    return result_element(layer, layout, element());
-  }
+  /// otherwise it is `otherwise`; by default, float32 for integers, or `element()`.
+  dtype result_element(std::size_t layer, tensor_layout layout) const;
   dtype result_element(std::size_t layer, tensor_layout layout, dtype otherwise) const;
 
   void set_output(std::size_t layer, cuda_value value) {

@@ -225,10 +225,56 @@ void lower(cuda_lowering& b, const layer_group& group, const resample_layer& res
   b.set_output(group.head, y);
 }
 
-void lower(cuda_lowering& b, const layer_group& group, const convert_layer&) {
+void lower(cuda_lowering& b, const layer_group& group, const top_k_layer& top) {
   const network_layer& head = b.layer(group.head);
-  const tensor_layout layout = b.input_of(head).form.layout;
-  copy_part(b, group, layout, {0, strides_of(b.input_shape(head), layout)});
+  const cuda_value x = b.plain_input_of(head);
+  const std::int64_t elements = b.output_shape(head).elements();
+  const axis_extents axis = extents_along(b.input_shape(head).extents(), top.axis);
+  const tensor_layout layout = tensor_layout::row_major;
+  const dtype element = b.result_element(group.head, layout, kept_type(x.form.element));
+  const cuda_value values = b.make_value(elements, {layout, element});
+  const cuda_value indices = b.make_value(elements, {layout, dtype::float32});
+  b.add_kernel(top_k_form{.from = x.form.element,
+                          .indices = indices.form.element,
+                          .to = values.form.element,
+                          .outer = axis.outer,
+                          .extent = axis.extent,
+                          .inner = axis.inner,
+                          .count = top.count,
+                          .largest = top.largest,
+                          .last_of_equal = top.last_of_equal},
+               {x.buffer, indices.buffer, values.buffer}, head);
+  b.note("a kernel of its own");
+  b.set_output(group.head, values);
+  b.set_value(head.outputs[1], indices);
+}
+
+void lower(cuda_lowering& b, const layer_group& group, const cumulative_sum_layer& sum) {
+  const network_layer& head = b.layer(group.head);
+  const cuda_value x = b.plain_input_of(head);
+  const tensor_layout layout = tensor_layout::row_major;
+  const cuda_value y =
+      b.make_value(b.output_shape(head).elements(), {layout, b.result_element(group.head, layout)});
+  const axis_extents axis = extents_along(b.input_shape(head).extents(), sum.axis);
+  b.add_kernel(cumulative_sum_form{.from = x.form.element,
+                                   .to = y.form.element,
+                                   .outer = axis.outer,
+                                   .extent = axis.extent,
+                                   .inner = axis.inner,
+                                   .exclusive = sum.exclusive,
+                                   .reverse = sum.reverse},
+               {x.buffer, y.buffer}, head);
+  b.note("a kernel of its own");
+  b.set_output(group.head, y);
+}
+
+void lower(cuda_lowering& b, const layer_group& group, const convert_layer& convert) {
+  const network_layer& head = b.layer(group.head);
+  const cuda_value given = b.input_of(head);
+  // An output of the network is converted where it is copied to its tensor.
+  const bool stays = convert.to != dtype::float32 || given.form.element == b.element();
+  const value_form form{given.form.layout, dtype::float32};
+  b.set_output(group.head, stays ? given : b.in_form(head.inputs[0], form, head));
 }
 
 }  // namespace graphline::nn

@@ -11,10 +11,10 @@
 #include <variant>
 #include <vector>
 
-#include "stages/nn/cuda/arg_max.cuh"
 #include "stages/nn/cuda/convert.cuh"
 #include "stages/nn/cuda/gemv.cuh"
 #include "stages/nn/cuda/layer_norm.cuh"
+#include "stages/nn/cuda/lines.cuh"
 #include "stages/nn/cuda/pictures.cuh"
 #include "stages/nn/cuda/pointwise.cuh"
 #include "stages/nn/cuda/pool.cuh"

@@ -6,9 +6,9 @@
 #include <deque>
 
 #include "framework/base/error.hpp"
-#include "stages/nn/weights/float_conversion.hpp"
 #include "stages/nn/yaml/layer_reader.hpp"
 #include "tests/stages/nn/cuda/cpu_kernels.hpp"
+#include "tests/stages/nn/tensor_bytes.hpp"
 
 namespace graphline::test {
 
@@ -28,13 +28,6 @@ network_definition defined(const arguments& values, const std::vector<tensor_typ
 std::size_t room_after(std::size_t bytes) {
   constexpr std::size_t widest_pack = 16;
   return (widest_pack - bytes % widest_pack) % widest_pack;
-}
-
-std::vector<float> read_as(dtype element, const std::byte* from, std::size_t count) {
-  std::vector<float> values(count);
-  const bool half = element == dtype::float16;
-  float_conversion(half ? "F16" : element == dtype::bfloat16 ? "BF16" : "F32")(from, values);
-  return values;
 }
 
 }  // namespace
@@ -59,6 +52,9 @@ cpu_network::cpu_network(network_definition network, const std::vector<named_ten
   for (std::size_t i = 0; i < read_.size(); ++i) {
     read_[i].element = network_.values[network_.inputs[i]].type.element;
   }
+  for (std::size_t i = 0; i < written_.size(); ++i) {
+    written_[i].element = network_.values[network_.outputs[i]].type.element;
+  }
   lower(weight_table(network_, constants), library, p);
 }
 
@@ -82,11 +78,7 @@ std::vector<std::vector<float>> cpu_network::run(const std::vector<std::vector<f
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const dtype element = read_[i].element;
     std::byte* data = allocate(inputs[i].size() * size_of(element)).data();
-    if (element == dtype::int32) {
-      std::copy(inputs[i].begin(), inputs[i].end(), reinterpret_cast<std::int32_t*>(data));
-    } else {
-      write_elements(element, inputs[i], data);
-    }
+    write_as(element, inputs[i], data);
     read.push_back({data, {network_.shape_of(network_.inputs.at(i)), element}});
   }
   for (std::size_t i = 0; i < written_.size(); ++i) {
@@ -121,7 +113,7 @@ std::vector<std::vector<float>> cpu_network::run(const std::vector<std::vector<f
   for (const tensor_view& output : written) {
     const auto count = static_cast<std::size_t>(output.type.shape.elements());
     outputs.push_back(
-        read_as(output.type.element, static_cast<const std::byte*>(output.data), count));
+        floats_in(output.type.element, static_cast<const std::byte*>(output.data), count));
   }
   return outputs;
 }

@@ -406,7 +406,7 @@ TEST(arg_max_kernel, finds_the_first_greatest_element_of_rows_of_every_length) {
     }
     std::vector<std::int64_t> indices(expected.size());
     std::vector<float> values(expected.size());
-    run_in_every_order(arg_max_form{rows, extent},
+    run_in_every_order(top_k_form{.indices = dtype::int64, .outer = rows, .extent = extent},
                        std::array<void*, 3>{from.data(), indices.data(), values.data()},
                        {bytes_of(indices), bytes_of(values)});
     EXPECT_EQ(indices, expected) << extent;

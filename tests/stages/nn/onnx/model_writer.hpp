@@ -73,10 +73,12 @@ inline message attribute(std::string_view name, std::int64_t type) {
 }
 
 /// A float32 input or output: a graph's extents are numbers, or names.
-inline message value(std::string_view name, const std::vector<std::string>& extents) {
+inline message value(std::string_view name, const std::vector<std::string>& extents,
+                     nn::onnx_type element = nn::onnx_type::float32) {
   message shape;
   for (const std::string& extent : extents) shape.add(1, message().text(2, extent));
-  return message().text(1, name).add(2, message().add(1, message().number(1, 1).add(2, shape)));
+  return message().text(1, name).add(
+      2, message().add(1, message().number(1, static_cast<std::int64_t>(element)).add(2, shape)));
 }
 
 inline message model(const message& graph, std::int64_t opset = 13) {

@@ -12,6 +12,7 @@
 #include "framework/device/host/host_device.hpp"
 #include "framework/stage/value_check.hpp"
 #include "stages/network_stage.hpp"
+#include "tests/stages/nn/tensor_bytes.hpp"
 #ifdef GRAPHLINE_CUDA
 #include "tests/stages/nn/cuda/cpu_network.hpp"
 #endif
@@ -45,11 +46,9 @@ inline values_of_tensors on_host(const onnx_network& network, const values_of_te
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     tensors.inputs.push_back(allocate(definition.inputs[i]));
     const tensor_view& to = tensors.inputs.back();
-    const bool integers = to.type.element == dtype::int32;
-    std::vector<std::int32_t> whole;
-    if (integers) whole.assign(inputs[i].begin(), inputs[i].end());
-    s->copy(to.data, integers ? static_cast<const void*>(whole.data()) : inputs[i].data(),
-            to.type.bytes());
+    std::vector<std::byte> bytes(to.type.bytes());
+    write_as(to.type.element, inputs[i], bytes.data());
+    s->copy(to.data, bytes.data(), bytes.size());
     on->synchronize(wait_mode::block);
   }
   for (const std::size_t value : definition.outputs) tensors.outputs.push_back(allocate(value));
@@ -62,10 +61,12 @@ inline values_of_tensors on_host(const onnx_network& network, const values_of_te
   work->enqueue(*s);
   values_of_tensors outputs;
   for (const tensor_view& view : tensors.outputs) {
-    outputs.emplace_back(static_cast<std::size_t>(view.type.shape.elements()));
-    s->copy(outputs.back().data(), view.data, view.type.bytes());
+    std::vector<std::byte> bytes(view.type.bytes());
+    s->copy(bytes.data(), view.data, bytes.size());
+    on->synchronize(wait_mode::block);
+    outputs.push_back(floats_in(view.type.element, bytes.data(),
+                                static_cast<std::size_t>(view.type.shape.elements())));
   }
-  on->synchronize(wait_mode::block);
   auto& check = dynamic_cast<value_check&>(*work);
   if (const std::string problem = check.take_problem(); !problem.empty()) throw run_error(problem);
   return outputs;

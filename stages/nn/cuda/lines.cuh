@@ -1,0 +1,149 @@
+#pragma once
+
+#include <span>
+
+#include "stages/nn/cuda/elements.cuh"
+#include "stages/nn/cuda/kernel_forms.hpp"
+#include "stages/nn/operations/greatest.hpp"
+
+namespace graphline::nn {
+
+/// Lines of [outer, extent, inner] along the middle; line i begins at (i / inner, 0, i % inner).
+struct tensor_lines {
+  std::int64_t extent;
+  std::int64_t inner;
+
+  GRAPHLINE_HOST_DEVICE std::int64_t begin(std::int64_t line, std::int64_t length) const {
+    const std::int64_t lane = take_digit(line, inner);
+    return line * length * inner + lane;
+  }
+};
+
+struct top_k_tensors {
+  const void* from;
+  void* indices;
+  void* values;
+  dtype read;
+  dtype index_type;
+  dtype written;
+  tensor_lines lines;
+  std::int64_t count;
+  line_order order;
+
+  GRAPHLINE_HOST_DEVICE greatest at(std::int64_t begin, std::int64_t i) const {
+    return order.present(load_as(read, from, begin + i * lines.inner), i);
+  }
+  GRAPHLINE_HOST_DEVICE void put(std::int64_t line, std::int64_t rank,
+                                 const greatest& found) const {
+    const std::int64_t to = lines.begin(line, count) + rank * lines.inner;
+    if (index_type == dtype::int64) {
+      static_cast<std::int64_t*>(indices)[to] = order.index_of(found);
+    } else {
+      static_cast<float*>(indices)[to] = static_cast<float>(order.index_of(found));
+    }
+    store_as(written, values, to, order.value_of(found));
+  }
+};
+
+/// Each item counts the elements of its line that precede an element, which is its rank.
+struct top_k_items {
+  top_k_tensors tensors;
+
+  GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
+    const tensor_lines& lines = tensors.lines;
+    std::int64_t line = item;
+    const std::int64_t lane = take_digit(line, lines.inner);
+    const std::int64_t i = take_digit(line, lines.extent);
+    line = line * lines.inner + lane;
+    const std::int64_t begin = lines.begin(line, lines.extent);
+    const greatest own = tensors.at(begin, i);
+    std::int64_t rank = 0;
+    for (std::int64_t k = 0; k < lines.extent && rank < tensors.count; ++k) {
+      rank += tensors.at(begin, k).precedes(own) ? 1 : 0;
+    }
+    if (rank < tensors.count) tensors.put(line, rank, own);
+  }
+};
+
+/// Each block finds the first element of a line.
+struct top_1_blocks {
+  static constexpr int phases = 3;
+  static constexpr int shared_floats = 2 * (block_sum::sums + block_sum::most_threads);
+  static_assert(sizeof(greatest) == 2 * sizeof(float));
+
+  top_k_tensors tensors;
+
+  template <int phase>
+  GRAPHLINE_HOST_DEVICE void run(std::int64_t block, int thread, int threads, float* shared) const {
+    auto* some = reinterpret_cast<greatest*>(shared);
+    greatest* partial = some + block_sum::sums;
+    if constexpr (phase == 0) {
+      const std::int64_t begin = tensors.lines.begin(block, tensors.lines.extent);
+      greatest mine;
+      for (std::int64_t i = thread; i < tensors.lines.extent; i += threads) {
+        mine += tensors.at(begin, i);
+      }
+      partial[thread] = mine;
+    } else if constexpr (phase == 1) {
+      block_sum::gather(partial, some, thread, threads);
+    } else if (thread == 0) {
+      tensors.put(block, 0, block_sum::total(some));
+    }
+  }
+};
+
+template <class Launcher>
+void run(const top_k_form& form, std::span<void* const> operands, const Launcher& launch) {
+  const top_k_tensors tensors{
+      operands[0],
+      operands[1],
+      operands[2],
+      form.from,
+      form.indices,
+      form.to,
+      {form.extent, form.inner},
+      form.count,
+      {form.largest, form.last_of_equal, static_cast<std::int32_t>(form.extent)}};
+  if (form.count == 1) {
+    launch.blocks(top_1_blocks{tensors}, form.outer * form.inner,
+                  form.extent >= 512 ? block_sum::most_threads : 32);
+  } else {
+    launch.items(top_k_items{tensors}, form.outer * form.extent * form.inner);
+  }
+}
+
+/// Each item sums a line from one end to the other.
+struct cumulative_sum_items {
+  const void* from;
+  void* to;
+  dtype read;
+  dtype written;
+  tensor_lines lines;
+  bool exclusive;
+  bool reverse;
+
+  GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
+    const std::int64_t begin = lines.begin(item, lines.extent);
+    float sum = 0;
+    for (std::int64_t step = 0; step < lines.extent; ++step) {
+      const std::int64_t at = begin + (reverse ? lines.extent - 1 - step : step) * lines.inner;
+      const float added = load_as(read, from, at);
+      store_as(written, to, at, exclusive ? sum : sum + added);
+      sum += added;
+    }
+  }
+};
+
+template <class Launcher>
+void run(const cumulative_sum_form& form, std::span<void* const> operands, const Launcher& launch) {
+  launch.items(cumulative_sum_items{operands[0],
+                                    operands[1],
+                                    form.from,
+                                    form.to,
+                                    {form.extent, form.inner},
+                                    form.exclusive,
+                                    form.reverse},
+               form.outer * form.inner);
+}
+
+}  // namespace graphline::nn
