@@ -81,7 +81,8 @@ struct gather_form {
 };
 
 /// Gathers elements by a table of indices, or scatters packed updates to a tensor, as
-/// `indexed_gather_layer` and `indexed_scatter_layer` do. Operands: from, table, to.
+/// `indexed_gather_layer` and `indexed_scatter_layer` do. Operands: from, table, to, and a float32
+/// for each indexed dimension that takes an index out of range.
 struct indexed_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;

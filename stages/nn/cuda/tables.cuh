@@ -98,6 +98,7 @@ struct indexed_moves {
   const void* from;
   const void* table;
   void* to;
+  float* outside;
   dtype read;
   dtype written;
   dtype numbers;
@@ -109,7 +110,7 @@ struct indexed_moves {
   GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
     const auto index_at = [&](std::int64_t i) { return load_as(numbers, table, i); };
     for (std::int64_t turn = 0; turn < places.turns; ++turn) {
-      const indexed_places::place at = places.at(item, turn, index_at);
+      const indexed_places::place at = places.at(item, turn, index_at, outside);
       const std::int64_t given = scatters ? at.in_tensor : at.in_values;
       float value = load_as(read, from, scatters ? at.in_values : at.in_tensor);
       if (combines) value = scattered(function, load_as(written, to, given), value);
@@ -123,10 +124,11 @@ template <class Launcher>
 void run(const indexed_form& form, std::span<void* const> operands, const Launcher& launch) {
   const bool combines = form.function.has_value();
   const indexed_places places = places_of(form.selected, combines);
-  launch.items(indexed_moves{operands[0], operands[1], operands[2], form.from, form.to,
-                             form.numbers, form.scatters, combines,
-                             form.function.value_or(reduce_layer::reduction::sum), places},
-               places.items);
+  launch.items(
+      indexed_moves{operands[0], operands[1], operands[2], static_cast<float*>(operands[3]),
+                    form.from, form.to, form.numbers, form.scatters, combines,
+                    form.function.value_or(reduce_layer::reduction::sum), places},
+      places.items);
 }
 
 struct resampled_elements {

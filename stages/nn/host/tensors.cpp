@@ -106,6 +106,16 @@ void rank_line(const float* from, std::int64_t apart, std::int64_t count, const 
   }
 }
 
+/// Adds a check for each indexed dimension, whose numbers are adjacent; returns the first.
+host_value add_checks(host_lowering& b, const network_layer& layer,
+                      const indexed_elements& selected) {
+  std::vector<host_value> checks;
+  for (std::size_t i = 0; i < selected.extents.size(); ++i) {
+    checks.push_back(b.add_check({layer.name, selected.axis + i, selected.extents[i]}));
+  }
+  return checks.front();
+}
+
 /// Interpolates. Ignores `second` if its weight is 0, because `second` may be NaN.
 inline float between(float first, float second, float weight) {
   return weight == 0.0F ? first : first + weight * (second - first);
@@ -250,17 +260,17 @@ void lower(host_lowering& b, const layer_group& group, const take_layer& take) {
 void lower(host_lowering& b, const layer_group& group, const indexed_gather_layer& gather) {
   const network_layer& head = b.layer(group.head);
   const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
-  add_work(
-      b, head,
-      [places = places_of(gather.selected, false)](const float* from, const float* indices,
-                                                   float* to) {
-        const auto index_at = [indices](std::int64_t i) { return indices[i]; };
+  add_work(b, head,
+           [places = places_of(gather.selected, false)](const float* from, const float* indices,
+                                                        float* to, float* outside) {
+             const auto index_at = [indices](std::int64_t i) { return indices[i]; };
 #pragma omp parallel for schedule(static)
-        for (std::int64_t i = 0; i < places.items; ++i) {
-          to[i] = from[places.at(i, 0, index_at).in_tensor];
-        }
-      },
-      {b.plain_input_of(head), b.plain_input_of(head, 1)}, result);
+             for (std::int64_t i = 0; i < places.items; ++i) {
+               to[i] = from[places.at(i, 0, index_at, outside).in_tensor];
+             }
+           },
+           {b.plain_input_of(head), b.plain_input_of(head, 1)},
+           {result, add_checks(b, head, gather.selected)});
   b.set_output(group.head, result);
 }
 
@@ -269,22 +279,23 @@ void lower(host_lowering& b, const layer_group& group, const indexed_scatter_lay
   const network_layer& head = b.layer(group.head);
   const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
   const std::int64_t count = b.output_shape(head).elements();
-  add_work(
-      b, head,
-      [count, places = places_of(scatter.selected, true), function = scatter.function](
-          const float* from, const float* indices, const float* updates, float* to) {
-        std::copy_n(from, count, to);
-        const auto index_at = [indices](std::int64_t i) { return indices[i]; };
+  add_work(b, head,
+           [count, places = places_of(scatter.selected, true), function = scatter.function](
+               const float* from, const float* indices, const float* updates, float* to,
+               float* outside) {
+             std::copy_n(from, count, to);
+             const auto index_at = [indices](std::int64_t i) { return indices[i]; };
 #pragma omp parallel for schedule(static)
-        for (std::int64_t item = 0; item < places.items; ++item) {
-          for (std::int64_t turn = 0; turn < places.turns; ++turn) {
-            const auto [in_updates, in_tensor] = places.at(item, turn, index_at);
-            const float update = updates[in_updates];
-            to[in_tensor] = function ? scattered(*function, to[in_tensor], update) : update;
-          }
-        }
-      },
-      {b.plain_input_of(head), b.plain_input_of(head, 1), b.plain_input_of(head, 2)}, result);
+             for (std::int64_t item = 0; item < places.items; ++item) {
+               for (std::int64_t turn = 0; turn < places.turns; ++turn) {
+                 const auto [in_updates, in_tensor] = places.at(item, turn, index_at, outside);
+                 const float update = updates[in_updates];
+                 to[in_tensor] = function ? scattered(*function, to[in_tensor], update) : update;
+               }
+             }
+           },
+           {b.plain_input_of(head), b.plain_input_of(head, 1), b.plain_input_of(head, 2)},
+           {result, add_checks(b, head, scatter.selected)});
   b.set_output(group.head, result);
 }
 

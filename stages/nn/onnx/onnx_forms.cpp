@@ -294,7 +294,10 @@ indexed_elements indexed_of(const onnx_call& call) {
   if (elements) {
     integer_list others = strides;
     others[axis] = 0;
-    return {{at.extents(), {std::move(others), packed_strides(at)}}, {from[axis]}, {strides[axis]}};
+    return {{at.extents(), {std::move(others), packed_strides(at)}},
+            {from[axis]},
+            {strides[axis]},
+            axis};
   }
   const std::int64_t depth = at[at.rank() - 1];
   const std::int64_t batch = call.integer("batch_dims", 0);
@@ -309,7 +312,8 @@ indexed_elements indexed_of(const onnx_call& call) {
   return {{{batches, rows, row},
            {{product(first + batch, from.extents().end()), 0, 1}, {rows * depth, depth, 0}}},
           integer_list(first + batch, inner),
-          integer_list(strides.begin() + batch, strides.begin() + batch + depth)};
+          integer_list(strides.begin() + batch, strides.begin() + batch + depth),
+          static_cast<std::size_t>(batch)};
 }
 
 indexed_rows indexed_rows_of(const onnx_call& call) {

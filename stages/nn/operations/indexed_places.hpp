@@ -32,10 +32,11 @@ struct indexed_places {
   std::int64_t items = 1;
   std::int64_t turns = 1;
 
-  /// `index_at(i)` is element i of the index tensor.
+  /// `index_at(i)` is element i of the index tensor. `outside` has a number for each indexed
+  /// dimension, which takes an index that is out of range.
   template <class IndexAt>
-  GRAPHLINE_HOST_DEVICE place at(std::int64_t item, std::int64_t turn,
-                                 const IndexAt& index_at) const {
+  GRAPHLINE_HOST_DEVICE place at(std::int64_t item, std::int64_t turn, const IndexAt& index_at,
+                                 float* outside) const {
     place found{0, 0};
     std::int64_t first = 0;
     for (int i = axes - 1; i >= 0; --i) {
@@ -48,7 +49,7 @@ struct indexed_places {
       first += position * along.in_indices;
     }
     for (int i = 0; i < indices; ++i) {
-      found.in_tensor += taken_position(index_at(first + i), extents[i]) * strides[i];
+      found.in_tensor += taken_position(index_at(first + i), extents[i], outside + i) * strides[i];
     }
     return found;
   }

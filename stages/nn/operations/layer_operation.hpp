@@ -164,14 +164,15 @@ struct take_layer {
 };
 
 /// Elements of a tensor that an index tensor selects, as ONNX's GatherElements, GatherND and their
-/// scatters do. At each position of the space, with one packed value, `counts.size()` consecutive
-/// indices select along dimensions with these extents and strides; negative ones count from the
-/// end.
+/// scatters do. At each position of the space, with one packed value, `extents.size()` consecutive
+/// indices select along dimensions with these extents and strides, from `axis` on; negative ones
+/// count from the end, and one out of range selects the nearest element and ends the run.
 struct indexed_elements {
   pointwise_space space;  ///< strides in the tensor, apart from its indexed dimensions; in the
                           ///< index tensor
   std::vector<std::int64_t> extents;
   std::vector<std::int64_t> strides;
+  std::size_t axis = 0;
 };
 
 /// Reads x and an index tensor; gives the selected elements, packed, in a shape.

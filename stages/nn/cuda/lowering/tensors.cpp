@@ -75,7 +75,11 @@ void add_indexed(cuda_lowering& b, const network_layer& head, const cuda_value& 
   form.from = from.form.element;
   form.to = to.form.element;
   form.numbers = numbers.form.element;
-  b.add_kernel(std::move(form), {from.buffer, numbers.buffer, to.buffer}, head);
+  std::vector<std::size_t> checks;  // their numbers are adjacent
+  for (std::size_t i = 0; i < form.selected.extents.size(); ++i) {
+    checks.push_back(b.add_check({head.name, form.selected.axis + i, form.selected.extents[i]}));
+  }
+  b.add_kernel(std::move(form), {from.buffer, numbers.buffer, to.buffer, checks.front()}, head);
 }
 
 /// Returns a new value for the output of a layer that only moves elements of `x`.

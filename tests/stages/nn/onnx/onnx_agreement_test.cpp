@@ -214,6 +214,30 @@ TEST_P(onnx_gather, counts_negative_indices_from_the_end_and_reports_others) {
             "'look_up' reads index 40000 of dimension 1, which has 4 elements");
 }
 
+TEST_P(onnx_gather, and_scatters_report_indices_out_of_range_in_each_dimension) {
+  const auto problem = [](const std::string& op_type, const std::vector<float>& indices) {
+    model_text model;
+    std::vector<std::string> reads{model.constant({3, 4}, counted(12)), "x"};
+    if (op_type == "ScatterND") reads.push_back(model.constant({1}, {7}));
+    const auto node = model.node(op_type, "look_up", reads);
+    diagnostics problems;
+    const auto network =
+        import_onnx(model.model({{}}, node), {{"x", {{1, 2}, dtype::int32}}}, {node}, {}, problems);
+    problems.throw_if_errors();
+    try {
+      on()(network, {indices});
+    } catch (const run_error& found) {
+      return std::string(found.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(problem("GatherND", {-3, 3}), "none");
+  EXPECT_EQ(problem("GatherND", {0, -5}),
+            "'look_up' reads index -5 of dimension 1, which has 4 elements");
+  EXPECT_EQ(problem("ScatterND", {3, 0}), "'look_up' reads row 3 of a table of 3 rows");
+  EXPECT_EQ(problem("GatherElements", {2, 9}), "'look_up' reads row 9 of a table of 3 rows");
+}
+
 TEST(onnx_scatter, keeps_the_last_update_of_a_row) {
   model_text model;
   const auto at = model.node("Reshape", {model.constant({2, 0, -1}), model.constant({3, 1})});
