@@ -114,7 +114,7 @@ class model_alone(Case):
         result = self.result_of("run", path)
         self.assertEqual(result["outputs"][0]["shape"], [2, 1, 2, 3])
         self.expect(graphline("check", path, "--pipeline", "-"), 2, "is not an ONNX model")
-        self.expect(graphline("search", self.model()), 2, "graphline check ", "--pipeline FILE.yaml")
+        self.expect(graphline("search", self.model()), 2, "graphline check ", "--pipeline FILE")
 
 
 class Onnx(Case):

@@ -296,8 +296,8 @@ class settings_search {
 
   // ---- Racing -----------------------------------------------------------------------------------
 
-  /// Runs rounds of equal time. Each starts with a third of the previous round's candidates, so that
-  /// fewer candidates are compared in more blocks.
+  /// Runs rounds of equal time. Each starts with a third of the previous round's candidates, so
+  /// that fewer candidates are compared in more blocks.
   void race() {
     std::mt19937_64 random(mix_seed(options_.seed, seed_from("race")));
     std::size_t blocks = 0;

@@ -21,6 +21,9 @@
 
 namespace graphline::nn::onnx {
 
+/// Number of constants with which a new constant is compared. Bounds the time of an import.
+inline constexpr std::size_t most_compared = 16;
+
 /// The network under construction. Operator functions add layers for the node of their `onnx_call`.
 class onnx_importer {
  public:
@@ -102,6 +105,7 @@ class onnx_importer {
   void read_node(const onnx_node& node);
   void add_input(const std::string& name, const tensor_type& type);
   void carry_out(const onnx_call& call, std::span<const onnx_tensor* const> inputs);
+  void evaluate(const onnx_call& call, std::span<const onnx_tensor* const> inputs);
   void add_node(const onnx_call& call);
   std::vector<onnx_tensor> fold(const onnx_call& call);
   std::size_t add_conversion(const std::string& name, std::size_t value,

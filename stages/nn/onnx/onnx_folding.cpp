@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <utility>
+
+#include "framework/base/error.hpp"
+#include "stages/nn/host/lowering.hpp"
+#include "stages/nn/onnx/onnx_constants.hpp"
+#include "stages/nn/onnx/onnx_functions.hpp"
+#include "stages/nn/onnx/onnx_importer.hpp"
+#include "stages/nn/weights/network_weights.hpp"
+
+namespace graphline::nn::onnx {
+namespace {
+
+/// Returns the tensor that a node `Constant` stores; null for other nodes. Spares a copy.
+const onnx_tensor* stored_by(const onnx_node& node) {
+  if (node.op_type != "Constant" || node.outputs.size() != 1) return nullptr;
+  const auto* tensor = node.attribute<onnx_tensor>("value");
+  return tensor != nullptr && tensor->known() ? tensor : nullptr;
+}
+
+/// Returns true if a node gives all elements of its first input, perhaps in another order or shape.
+bool keeps_elements(const onnx_node& node) {
+  return reshapings().contains(node.op_type) || node.op_type == "Transpose";
+}
+
+bool are_equal(const onnx_tensor& a, const onnx_tensor& b) {
+  const auto bytes = [](const onnx_tensor& of) {
+    return std::visit([](const auto& values) { return std::as_bytes(std::span(values)); },
+                      of.values);
+  };
+  return a.element == b.element && a.extents == b.extents && have_equal_bytes(bytes(a), bytes(b));
+}
+
+}  // namespace
+
+/// Evaluates a node with constant inputs.
+void onnx_importer::evaluate(const onnx_call& call, std::span<const onnx_tensor* const> inputs) {
+  const onnx_node& node = call.node();
+  if (const onnx_tensor* stored = stored_by(node)) {
+    known_[node.outputs.front()] = {stored, {}};
+    return;
+  }
+  const onnx_tensor* first = inputs.empty() ? nullptr : inputs.front();
+  if (node.op_type == "Identity" && first != nullptr && node.outputs.size() == 1) {
+    known_[node.outputs.front()] = known_.at(node.inputs.front());
+    return;
+  }
+  std::vector<onnx_tensor> outputs =
+      can_evaluate(node) ? evaluate_onnx(node, inputs, budget_) : fold(call);
+  for (std::size_t i = 0; i < std::min(node.outputs.size(), outputs.size()); ++i) {
+    if (node.outputs[i].empty()) continue;
+    const onnx_tensor& kept = keep_once(std::move(outputs[i]), first);
+    if (keeps_elements(node) && &kept != source_of(first)) sources_[&kept] = source_of(first);
+    known_[node.outputs[i]] = {&kept, {}};
+  }
+}
+
+/// Keeps a tensor that was evaluated from `from`, or returns an equal one that was, too.
+const onnx_tensor& onnx_importer::keep_once(onnx_tensor tensor, const onnx_tensor* from) {
+  if (from == nullptr) return keep(std::move(tensor));
+  const onnx_tensor* source = source_of(from);
+  if (are_equal(*source, tensor)) return *source;
+  std::vector<const onnx_tensor*>& known = derived_[source].evaluated;
+  const auto equal = std::ranges::find_if(
+      known, [&](const onnx_tensor* other) { return are_equal(*other, tensor); });
+  if (equal != known.end()) return **equal;
+  const onnx_tensor& kept = keep(std::move(tensor));
+  if (known.size() < most_compared) known.push_back(&kept);
+  return kept;
+}
+
+/// Returns the tensor of the model that has the elements of a constant, perhaps in another order.
+const onnx_tensor* onnx_importer::source_of(const onnx_tensor* tensor) const {
+  const auto found = sources_.find(tensor);
+  return found == sources_.end() ? tensor : found->second;
+}
+
+/// Evaluates a node with constant inputs: runs the layers that it becomes. Layers compute in
+/// float32, so integers that float32 does not represent are refused.
+std::vector<onnx_tensor> onnx_importer::fold(const onnx_call& call) {
+  const onnx_node& node = call.node();
+  const onnx_tensor& first = call.type(0);
+  const auto* integers = std::get_if<std::vector<std::int64_t>>(&first.values);
+  onnx_importer alone(model_, where_, out_);
+  for (const std::string& name : node.inputs) {
+    if (!name.empty()) alone.known_[name] = {known_.at(name).tensor, {}};
+  }
+  std::vector<std::size_t> read;  // outputs
+  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i].empty() || !read_.contains(node.outputs[i])) continue;
+    alone.read_.insert(node.outputs[i]);
+    read.push_back(i);
+  }
+  alone.call_ = &call;
+  alone.add_node(call);
+  if (integers != nullptr) {
+    constexpr std::int64_t most = std::int64_t{1} << 24;
+    const auto is_exact = [](std::int64_t value) { return value >= -most && value <= most; };
+    call.require(std::ranges::all_of(*integers, is_exact),
+                 "has integers beyond 2^24, which is not supported");
+  }
+  const auto known = [&](std::size_t output) { return alone.known_.at(node.outputs[output]); };
+  std::vector<std::size_t> values;
+  for (const std::size_t i : read) values.push_back(*known(i).value);
+  const network_definition network = alone.network_.finish(std::move(values));
+  for (const network_layer& layer : network.layers) {
+    constexpr std::int64_t flops_per_element = 32;  // of the budget
+    call.require(layer.cost.flops / flops_per_element < call.budget(),
+                 "computes too much with constants; export the model with constants folded");
+    call.charge(shape{layer.cost.flops / flops_per_element});
+    for (const std::size_t value : layer.outputs) call.charge(network.shape_of(value));
+  }
+  std::vector<onnx_tensor> outputs(node.outputs.size());  // unread ones stay unknown
+  try {
+    auto computed = evaluate_on_host(network, {network, std::move(alone.constants_)});
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      onnx_tensor& output = outputs[read[i]];
+      const onnx_tensor& type = *known(read[i]).tensor;
+      output = {
+          .element = onnx_type::float32, .extents = type.extents, .values = std::move(computed[i])};
+      // Layers compute other floating-point types in float32.
+      const bool floats = type.element == onnx_type::float32 && !integers;
+      const onnx_type element = floats ? first.element : type.element;
+      if (element == onnx_type::float32) continue;
+      output = cast_onnx(call, output, element);
+      narrow(call, output);
+    }
+  } catch (const run_error& refusal) {
+    call.refuse(refusal.what());
+  }
+  return outputs;
+}
+
+}  // namespace graphline::nn::onnx
