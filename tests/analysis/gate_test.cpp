@@ -154,7 +154,9 @@ TEST(gate_of_a_run, limits_device_memory) {
 
 TEST(gate_of_a_run, limits_the_error_of_outputs) {
   auto record = counting(1);
-  record.outputs = {{.tensor = "a"}, {.tensor = "b"}};
+  record.outputs.resize(2);
+  record.outputs[0].tensor = "a";
+  record.outputs[1].tensor = "b";
   EXPECT_EQ(of_run("error>1e-3", record).outcome, gate_outcome::not_judged);
   record.outputs[0].relative_error = 1e-4;
   record.outputs[1].relative_error = 2e-3;

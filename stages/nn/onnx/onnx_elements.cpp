@@ -122,7 +122,8 @@ element_rule rule_of(const onnx_call& call) {
 void require_elements(const onnx_call& call) {
   if (rule_of(call) != nullptr) return;
   for (std::size_t i = 0; i < call.inputs(); ++i) {
-    if (call.has(i) && !call.is_constant(i) && is_whole(call.type(i).element)) {
+    // Further constants are parameters, such as shapes.
+    if (call.has(i) && (i == 0 || !call.is_constant(i)) && is_whole(call.type(i).element)) {
       call.refuse(
           fmt::format("computes with {}, which is not supported", to_string(call.type(i).element)));
     }

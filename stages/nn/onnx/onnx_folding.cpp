@@ -104,10 +104,10 @@ std::vector<onnx_tensor> onnx_importer::fold(const onnx_call& call) {
   for (const std::size_t i : read) values.push_back(*known(i).value);
   const network_definition network = alone.network_.finish(std::move(values));
   for (const network_layer& layer : network.layers) {
-    constexpr std::int64_t flops_per_element = 32;  // of the budget
-    call.require(layer.cost.flops / flops_per_element < call.budget(),
+    const shape work{layer.cost.flops / 64};   // as much as a tensor of these elements
+    call.require(work[0] < call.budget() / 2,  // an extent is charged like an element
                  "computes too much with constants; export the model with constants folded");
-    call.charge(shape{layer.cost.flops / flops_per_element});
+    call.charge(work);
     for (const std::size_t value : layer.outputs) call.charge(network.shape_of(value));
   }
   std::vector<onnx_tensor> outputs(node.outputs.size());  // unread ones stay unknown

@@ -117,24 +117,22 @@ std::size_t onnx_importer::value_of(const std::string& name) {
   known_value& known = known_.at(name);
   if (known.value) return *known.value;
   const onnx_tensor& tensor = *known.tensor;
-  const std::int64_t elements = tensor.extents.elements();
   const auto* floats = std::get_if<std::vector<float>>(&tensor.values);
-  known.value = floats != nullptr ? add_named(name, *floats, tensor.extents, elements)
-                                  : add_named(name, floats_of(tensor), tensor.extents, elements);
+  known.value = floats != nullptr ? add_derived(name, tensor, *floats, tensor.extents)
+                                  : add_derived(name, tensor, floats_of(tensor), tensor.extents);
   return *known.value;
 }
 
-std::size_t onnx_importer::add_weight(std::size_t input, std::span<const float> data,
-                                      const shape& extents) {
-  std::vector<std::size_t>& known = derived_[source_of(&call_->type(input))].weights;
+std::size_t onnx_importer::add_derived(const std::string& name, const onnx_tensor& from,
+                                       std::span<const float> data, const shape& extents) {
+  std::vector<std::size_t>& known = derived_[source_of(&from)].weights;
   const auto equal = std::ranges::find_if(known, [&](std::size_t value) {
     const named_tensor& other = constants_[constant_of_.at(value)];
     return other.type.shape == extents && have_equal_bytes(other.data, std::as_bytes(data));
   });
   if (equal != known.end()) return *equal;
   const auto same_as = known.empty() ? std::nullopt : std::optional(known.front());
-  const std::size_t added = add_named(call_->node().inputs.at(input), data, extents,
-                                      call_->extents(input).elements(), same_as);
+  const std::size_t added = add_named(name, data, extents, from.extents.elements(), same_as);
   if (known.size() < most_compared) known.push_back(added);
   return added;
 }

@@ -42,7 +42,9 @@ class onnx_importer {
   std::size_t add_constant(std::span<const float> data, const shape& extents) {
     return add_named(fmt::format("constant.{}", constants_.size()), data, extents, 0);
   }
-  std::size_t add_weight(std::size_t input, std::span<const float> data, const shape& extents);
+  std::size_t add_weight(std::size_t input, std::span<const float> data, const shape& extents) {
+    return add_derived(call_->node().inputs.at(input), call_->type(input), data, extents);
+  }
   std::size_t add_number(float number) { return add_constant({&number, 1}, {}); }
 
   /// Adds a layer of the node. `add` returns the layer's first output, `add_all` all outputs.
@@ -92,6 +94,10 @@ class onnx_importer {
     std::vector<const onnx_tensor*> evaluated;  ///< by nodes whose first input it is
     std::vector<std::size_t> weights;           ///< in the network
   };
+
+  /// Adds a constant derived from a tensor, or returns an equal one.
+  std::size_t add_derived(const std::string& name, const onnx_tensor& from,
+                          std::span<const float> data, const shape& extents);
 
   /// Adds a constant. `written` is the number of its elements in the model as written. If `same_as`
   /// is set, they are the parameters that this constant has, too.
