@@ -56,7 +56,8 @@ std::string pipeline_of_model(const std::string& path, const std::string& writte
   name_maker tensor_names;
   std::vector<std::string> params;
   std::vector<std::string> reads;
-  std::vector<std::string> open;
+  std::vector<std::string> open;  // names of parameters without a value
+  std::vector<std::string> places;
   std::string inputs;
   for (const nn::onnx_value& input : model.graph.inputs) {
     std::vector<std::string> extents;
@@ -72,24 +73,26 @@ std::string pipeline_of_model(const std::string& path, const std::string& writte
         known->second = parameter_names.name_for(symbol);
         const auto value = values.find(known->second);
         const bool has_value = value != values.end() && is_extent(value->second);
-        if (!has_value && !extents.empty()) open.push_back(known->second);
+        if (!has_value && !extents.empty()) {
+          open.push_back(known->second);
+          places.push_back(fmt::format("{} of {}", extents.size(), quote(input.name)));
+        }
         params.push_back(fmt::format("{}: {}", known->second, has_value ? value->second : "1"));
       }
       extents.push_back('$' + known->second);
     }
     const auto name = tensor_names.name_for(input.name);
     const auto element = nn::read_as(input.element).value_or(dtype::float32);
-    const bool is_real = element == dtype::float32;
+    const bool is_real = element == dtype::float32 || element == dtype::float64;
     inputs +=
         fmt::format("  {}: {{shape: [{}], dtype: {}, fill: {}}}\n", name, fmt::join(extents, ", "),
                     to_string(element), is_real ? "normal" : "ones");
     reads.push_back(fmt::format("{}: {}", quoted(input.name), name));
   }
   if (!open.empty()) {
-    throw input_error(
-        fmt::format("model {} leaves dimensions of its inputs open; give them a value: "
-                    "--set {}=VALUE",
-                    quote(path, 200), fmt::join(open, "=VALUE --set ")));
+    throw input_error(fmt::format(
+        "model {} leaves dimension{} {} open; give a value: --set {}=VALUE", quote(path, 200),
+        open.size() == 1 ? "" : "s", fmt::join(places, ", "), fmt::join(open, "=VALUE --set ")));
   }
   const auto name = name_maker().name_for(std::filesystem::path(path).stem().string());
   return fmt::format(

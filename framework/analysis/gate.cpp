@@ -490,7 +490,8 @@ gate_result judge(const gate& of, const analyzed_run& before, const analyzed_run
   const double margin = experiment_settings{}.margin;
   const bool undecided = least <= 0 && most >= 0 && std::max(-least, most) > margin;
   const bool of_verdict = of.metric == inconclusive_verdict;
-  const bool fails = of_verdict ? undecided : least > of.limit;
+  const bool slower = ranges[1]->low > ranges[0]->high * (1 + of.limit);
+  const bool fails = of_verdict ? undecided : slower;
   return {
       of, fails ? gate_outcome::failed : gate_outcome::passed, quantity{change, unit::change},
       fmt::format(

@@ -100,8 +100,7 @@ class model_alone(Case):
     def test_dimensions_without_a_value_are_named(self):
         path = self.model("batch", 1, "high", 3)
         done = graphline("run", path)
-        self.expect(done, 2, "leaves dimensions of its inputs open; give them a value: "
-                             "--set high=VALUE")
+        self.expect(done, 2, "leaves dimension 2 of 'x' open; give a value: --set high=VALUE")
         self.expect(graphline("run", path, "--set", "high=2"), 0)
         self.expect(graphline("run", path, "--set", "high=2", "--set", "hihg=3"), 2, "'hihg'")
 
