@@ -192,19 +192,25 @@ onnx_tensor power(const onnx_call& call) {
                    call.input(0).element);
 }
 
-/// The bounds are attributes before operator set 11, and inputs since.
+/// The bounds are attributes before operator set 11, and inputs since. By default, they are the
+/// greatest finite numbers of float32.
 onnx_tensor clip(const onnx_call& call) {
   onnx_tensor result = reshaped(call, call.input(0), call.input(0).extents);
-  const auto bound = [&](const char* attribute, std::size_t input, const binary_function& pick) {
+  const auto bound = [&](const char* attribute, std::size_t input, const binary_function& pick,
+                         float otherwise) {
     if (const auto* value = call.node().attribute<float>(attribute)) {
       const onnx_tensor written{.element = onnx_type::float32, .values = std::vector{*value}};
       result = combined(call, result, cast_onnx(call, written, result.element), pick);
     } else if (call.has(input)) {
       result = combined(call, result, call.input(input), pick);
+    } else if (std::holds_alternative<std::vector<float>>(result.values)) {
+      const onnx_tensor finite{.element = result.element, .values = std::vector{otherwise}};
+      result = combined(call, result, finite, pick);
     }
   };
-  bound("min", 1, larger);
-  bound("max", 2, smaller);
+  constexpr float most = std::numeric_limits<float>::max();
+  bound("min", 1, larger, -most);
+  bound("max", 2, smaller, most);
   return result;
 }
 
