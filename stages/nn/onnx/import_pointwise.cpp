@@ -52,9 +52,10 @@ std::size_t import_clip(onnx_importer& to, const onnx_call& node) {
       return node.has(input) && !node.is_constant(input);
     };
     if (is_computed(1) || is_computed(2)) {
-      std::size_t x = to.value(0);
-      if (node.has(1)) x = to.add_pointwise(function::max, {x, to.value(1)});
-      return node.has(2) ? to.add_pointwise(function::min, {x, to.value(2)}) : x;
+      const std::size_t least = node.has(1) ? to.value(1) : to.add_number(low);
+      const std::size_t x = to.add_pointwise(function::max, {to.value(0), least});
+      const std::size_t most = node.has(2) ? to.value(2) : to.add_number(high);
+      return to.add_pointwise(function::min, {x, most});
     }
     if (node.has(1)) low = node.number(1);
     if (node.has(2)) high = node.number(2);
