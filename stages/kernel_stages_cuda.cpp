@@ -54,9 +54,9 @@ std::unique_ptr<device_stage> make_cuda_spin(device& /*d*/, const stage_config& 
 
 std::unique_ptr<device_stage> make_cuda_arg_max(device& /*d*/, const stage_config& config) {
   const std::int64_t rows = config.outputs.at(0).shape.elements();
-  const nn::top_k_form form{.indices = dtype::int64,
-                            .outer = rows,
-                            .extent = config.inputs.at(0).shape.elements() / rows};
+  const nn::top_k_form form{
+      .indices = dtype::int64,
+      .axis = {.outer = rows, .extent = config.inputs.at(0).shape.elements() / rows}};
   return std::make_unique<kernel_stage>(config, "arg_max", form, 1);
 }
 

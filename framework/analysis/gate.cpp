@@ -78,7 +78,7 @@ gate_result judge_time(const gate& of, const distribution& times) {
       of, too_few_frames(of, samples_needed(p), static_cast<std::int64_t>(times.count())));
 }
 
-/// Returns the times that a gate judges: those of a stage or, if it names none, of the frames.
+/// Returns the times that a gate compares: of its stage or, without a stage, end to end.
 const std::optional<distribution>* times_of(const gate& of, const run_record& record,
                                             const run_summary& summary) {
   if (of.stage.empty()) return &summary.end_to_end;
@@ -107,12 +107,12 @@ gate_result judge_outputs(const gate& of, const run_record& record) {
     return not_judged(of, "no output was compared with a reference");
   }
   const double error = *worst->relative_error;
+  const auto who = quote(worst->tensor, 200);
   return {of,
           error > of.limit ? gate_outcome::failed : gate_outcome::passed,
           {},
-          fmt::format("{} of output {}",
-                      error < most_error ? fmt::format("{:.2g}", error) : "not finite",
-                      quote(worst->tensor, 200))};
+          error < most_error ? fmt::format("{:.2g} in output {}", error, who)
+                             : fmt::format("output {} has NaN or infinity in other places", who)};
 }
 
 constexpr const char* still = "the process stood still";
@@ -153,22 +153,25 @@ struct change {
   }
 };
 
+/// Returns true if a change makes the gate fail.
+bool fails(const gate& of, const change& one) {
+  if (of.metric == inconclusive_verdict) return one.verdict == verdict::inconclusive;
+  return one.verdict == verdict::slower && one.least() > of.limit;
+}
+
 /// @param lacking Reason why the gate must not pass; empty if there is none.
 /// @param undated Number of configurations that "late" ignores because they have no deadline.
 gate_result judge_changes(const gate& of, const std::vector<change>& changes, double tail,
                           const std::string& lacking, std::size_t undated) {
-  const change* worst = nullptr;
+  const bool of_verdict = of.metric == inconclusive_verdict;
+  const change* worst = nullptr;  // the first of inconclusive ones
   std::size_t beyond = 0;
   std::size_t inconclusive = 0;
   for (const auto& one : changes) {
-    if (one.verdict == verdict::inconclusive && ++inconclusive == 1 &&
-        of.metric == inconclusive_verdict) {
-      worst = &one;
-    }
-    if (of.metric == inconclusive_verdict) continue;
-    if (one.verdict != verdict::slower || !(one.least() > of.limit)) continue;
+    inconclusive += one.verdict == verdict::inconclusive ? 1 : 0;
+    if (!fails(of, one)) continue;
     ++beyond;
-    if (worst == nullptr || one.least() > worst->least()) worst = &one;
+    if (worst == nullptr || (!of_verdict && one.least() > worst->least())) worst = &one;
   }
   if (worst == nullptr) {
     if (!lacking.empty()) return not_judged(of, lacking);
@@ -178,29 +181,16 @@ gate_result judge_changes(const gate& of, const std::vector<change>& changes, do
             fmt::format("{} of {} verdicts inconclusive{}", inconclusive, changes.size(),
                         undated == 0 ? "" : fmt::format("; {} without a deadline", undated))};
   }
-  const auto name = figure_name(worst->figure, tail);
-  if (of.metric == inconclusive_verdict) {
-    const auto first =
-        worst->range ? fmt::format(", 95 % interval {} to {}", worst->in_words(worst->range->low),
-                                   worst->in_words(worst->range->high))
-                     : "";
-    return {of,
-            gate_outcome::failed,
-            {},
-            fmt::format("{} of {} verdicts; the first is {} of {}{}", inconclusive, changes.size(),
-                        name, worst->who, first)};
+  std::string which = fmt::format("{} of {}", figure_name(worst->figure, tail), worst->who);
+  if (worst->range) {
+    which += fmt::format(", 95 % interval {} to {}", worst->in_words(worst->range->low),
+                         worst->in_words(worst->range->high));
   }
-  const auto more = beyond > 1 ? fmt::format("; the worst of {}", beyond) : "";
-  const auto range = fmt::format("95 % interval {} to {}{}", worst->in_words(worst->range->low),
-                                 worst->in_words(worst->range->high), more);
+  if (beyond > 1) which += fmt::format("; the {} of {}", of_verdict ? "first" : "worst", beyond);
   if (worst->figure == figure::late) {
-    return {of,
-            gate_outcome::failed,
-            {},
-            fmt::format("{} {} of {}, {}", worst->in_words(worst->by), name, worst->who, range)};
+    return {of, gate_outcome::failed, {}, fmt::format("{} {}", worst->in_words(worst->by), which)};
   }
-  return {of, gate_outcome::failed, quantity{worst->by, unit::change},
-          fmt::format("{} of {}, {}", name, worst->who, range)};
+  return {of, gate_outcome::failed, quantity{worst->by, unit::change}, std::move(which)};
 }
 
 std::string no_interval(const std::string& who, std::string_view figure, std::size_t trials) {
@@ -284,7 +274,7 @@ gate parse_gate(std::string_view text, gated what) {
     refuse(fmt::format("unknown metric {}{}", quote(metric), suggestion(metric, known)));
   }
   if (limitless) {
-    if (greater != text.npos) refuse("'inconclusive' takes no limit");
+    if (greater != text.npos) refuse("'inconclusive' has no limit; write it alone");
     return result;
   }
   const std::string limit(trimmed(text.substr(greater + 1)));

@@ -45,7 +45,7 @@ TEST(parse_gate, names_the_option_and_what_it_expects) {
             "--fail-if 'p99': expected METRIC > LIMIT, in quotes for the shell: 'p99>20ms'");
   EXPECT_THAT(refusal("slower<5%", gated::comparison), HasSubstr("'slower>5%'"));
   EXPECT_EQ(refusal("inconclusive>5%", gated::comparison),
-            "--fail-if 'inconclusive>5%': 'inconclusive' takes no limit");
+            "--fail-if 'inconclusive>5%': 'inconclusive' has no limit; write it alone");
   for (const char* limit : {"", "20", "ms", "0ms", "-1ms", "=20ms", "20ms>1", "5%", "nan ms"}) {
     EXPECT_THAT(refusal(std::string("p99>") + limit), HasSubstr("expected a time above zero"));
   }
@@ -163,9 +163,9 @@ TEST(gate_of_a_run, limits_the_error_of_outputs) {
   EXPECT_EQ(of_run("error>2e-3", record).outcome, gate_outcome::passed);
   const auto above = of_run("error>1e-3", record);
   EXPECT_EQ(above.outcome, gate_outcome::failed);
-  EXPECT_EQ(above.why, "0.002 of output 'b'");
+  EXPECT_EQ(above.why, "0.002 in output 'b'");
   record.outputs[0].relative_error = most_error;
-  EXPECT_EQ(of_run("error>1e300", record).why, "not finite of output 'a'");
+  EXPECT_EQ(of_run("error>1e300", record).why, "output 'a' has NaN or infinity in other places");
   EXPECT_THAT(refusal("error>1%"), HasSubstr("expected a number above zero after '>'"));
 }
 

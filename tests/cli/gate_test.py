@@ -4,6 +4,7 @@ usage: gate_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
 
 import json
+import struct
 import subprocess
 import sys
 import time
@@ -14,6 +15,23 @@ from cli_test import Case, MAKE_IMAGES, graphline
 from compare_test import LENGTHS, SPINS, CompareCase
 
 HELD = "p50>60min"
+
+# Computes as many rows as count.npy says.
+ROWS = """pipeline: rows
+inputs:
+  x: {shape: [8, 4]}
+  count: {file: count.npy, on: cpu}
+stages: [{name: few, kind: network, reads: x, rows: count, writes: y, layers: [relu]}]
+run: {frames: 3, warmup: 1}
+"""
+
+
+def npy_file(values):
+    """A NumPy file of int64."""
+    header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({len(values)},), }}"
+    header = header.ljust(117) + "\n"
+    return (b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+            + struct.pack(f"<{len(values)}q", *values))
 
 
 class run_gates(Case):
@@ -35,14 +53,14 @@ class run_gates(Case):
         self.expect(done, 0, "\ngate net.max>60min: passed, ",
                     "\ngate device_memory>64MiB: passed, ", stream="stdout")
         same = ("run", path, "--reference", tensors, "--fail-if", "error>1e-6")
-        self.expect(graphline(*same), 0, "relative error", "gate error>1e-6: passed: 0 of output",
+        self.expect(graphline(*same), 0, "relative error", "gate error>1e-6: passed: 0 in output",
                     stream="stdout")
         values = tensors / "output.best.values.npy"
         raw = bytearray(values.read_bytes())
         raw[-1] ^= 0x80  # the sign of the last number
         values.write_bytes(raw)
         done = graphline(*same, "--json", self.folder / "r.json")
-        self.expect(done, 4, "gate error>1e-6: FAILED: ", " of output 'best.values'",
+        self.expect(done, 4, "gate error>1e-6: FAILED: ", " in output 'best.values'",
                     stream="stdout")
         output = next(one for one in json.loads((self.folder / "r.json").read_text())["outputs"]
                       if one["tensor"] == "best.values")
@@ -53,6 +71,19 @@ class run_gates(Case):
                     "--fail-if 'error>1': the outputs have no reference, which --reference DIR")
         self.expect(graphline("run", path, "--fail-if", "nett.p50>1s"), 2,
                     "the pipeline has no stage 'nett' (did you mean 'net'?)")
+
+    def test_an_output_has_as_many_rows_in_the_reference_as_in_the_last_frame(self):
+        tensors = self.folder / "tensors"
+        for count, path in ((2, self.pipeline(ROWS)), (3, self.pipeline(ROWS, "other.yaml"))):
+            values = npy_file([count])
+            (self.folder / "count.npy").write_bytes(values)
+            if count == 2:
+                self.expect(graphline("run", path, "--save-tensors", tensors), 0)
+            done = graphline("run", path, "--reference", tensors, "--fail-if", "error>1e-6")
+            if count == 2:
+                self.expect(done, 0, "gate error>1e-6: passed: 0 in output 'y'", stream="stdout")
+            else:
+                self.expect(done, 1, "has the shape [2, 4]; output 'y' has [3, 4]")
 
     def test_a_quiet_run_names_the_failed_ones_alone(self):
         done = graphline("run", self.pipeline(), "-q", "--deadline", "1us", "--fail-if", HELD,

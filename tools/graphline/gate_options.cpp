@@ -22,8 +22,8 @@ void gate_options::add_to(CLI::App& command, gated what, result_files& files) {
           .add_option_function<std::vector<std::string>>(
               "--fail-if", read,
               what == gated::run ? "Exit with status 4 if 'p99>20ms', 'mean>5ms', 'max>1s',\n"
-                                   "'STAGE.p99>8ms', 'late>1%' or 'device_memory>2GiB';\n"
-                                   "repeatable"
+                                   "'STAGE.p99>8ms', 'late>1%', 'device_memory>2GiB' or\n"
+                                   "'error>1e-3'; repeatable"
                                  : "Exit with status 4 if a verdict is 'slower>5%',\n"
                                    "'late>2points' or 'inconclusive'; repeatable")
           ->type_name("CONDITION")

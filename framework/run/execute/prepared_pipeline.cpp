@@ -333,6 +333,7 @@ void prepared_pipeline::bind_variants(slot& s, std::size_t index, std::size_t in
       of.check = dynamic_cast<value_check*>(of.work.get());
     }
   }
+  if (bound.variants.front().check != nullptr) s.checked.push_back(index);
 }
 
 void prepared_pipeline::bind_decision(slot& s, std::size_t index, std::size_t in_slot) {
@@ -465,11 +466,9 @@ void prepared_pipeline::prepare(timing_method method) {
   }
   // Preparation ran the stages on undefined values.
   for (auto& s : slots_) {
-    for (auto& bound : s.stages) {
-      bound.problem.clear();
-      for (const bound_variant& of : bound.variants) {
-        if (of.check != nullptr) of.check->take_problem();
-      }
+    for (const std::size_t i : s.checked) {
+      s.stages[i].problem.clear();
+      for (const bound_variant& of : s.stages[i].variants) of.check->take_problem();
     }
   }
 }

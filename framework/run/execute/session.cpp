@@ -194,7 +194,7 @@ void read_outputs(prepared_pipeline& pipeline, std::size_t slot, const std::stri
       auto& output = record.outputs.emplace_back(describe_output(t.name, t.type, bytes));
       output.rows = pipeline.rows_of(i, slot);
       if (reference.empty()) continue;
-      compare_with_reference(output, type, bytes, reference_file(reference, t.name, type.shape));
+      compare_with_reference(output, type, bytes, reference_file(reference, t.name));
     }
   } catch (const error& e) {
     record.failure = fmt::format("after the last frame: {}", e.what());

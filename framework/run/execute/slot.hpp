@@ -185,6 +185,7 @@ struct slot {
   memory pinned_block;
   memory selectors;                    ///< pinned; with `graphs: frame`
   std::vector<bound_stage> stages;     ///< in the plan's order
+  std::vector<std::size_t> checked;    ///< device stages whose work is a `value_check`
   std::unique_ptr<frame_graph> frame;  ///< with `graphs: frame`
 
   slot();

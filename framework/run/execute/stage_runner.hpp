@@ -104,11 +104,10 @@ class stage_runner {
   /// Throws a `stage_failure` if a device stage found a problem in the values of a frame whose
   /// stages are all complete.
   void check_values(slot& s, const frame_position& frame) const {
-    for (bound_stage& stage : s.stages) {
-      if (stage.cpu != nullptr || stage.skipped()) continue;
-      value_check* const check = stage.variant().check;
-      if (check == nullptr) continue;
-      std::string found = check->take_problem();
+    for (const std::size_t i : s.checked) {
+      bound_stage& stage = s.stages[i];
+      if (stage.skipped()) continue;
+      std::string found = stage.variant().check->take_problem();
       if (!found.empty() && !stage.computes_further_rows()) stage.problem = std::move(found);
       if (stage.problem.empty()) continue;
       throw stage_failure(

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/base/file/npy_file.hpp"
 #include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/run_record.hpp"
@@ -35,9 +36,11 @@ output_record describe_output(const std::string& tensor, const tensor_type& type
 
 /// Returns the file of an output in a folder of reference tensors: output.NAME.npy, as
 /// `session::save_tensors` names it, or else NAME.npy.
-/// @throws input_error naming the files if there is none, or if it contains another shape
-std::string reference_file(const std::string& folder, const std::string& tensor,
-                           const shape& extents);
+/// @throws input_error naming the files if there is none
+std::string reference_file(const std::string& folder, const std::string& tensor);
+
+/// @throws input_error naming the file if it cannot be read or has another shape
+void require_shape(const npy_file& file, const std::string& tensor, const shape& extents);
 
 /// Sets the error of an output compared with a reference tensor of the same shape, of any type.
 /// @throws input_error naming the file if it cannot be read or has another shape

@@ -15,6 +15,7 @@
 #include "framework/base/tensor_type.hpp"
 #include "stages/nn/operations/gemv.hpp"
 #include "stages/nn/operations/layer_operation.hpp"
+#include "stages/nn/operations/movements.hpp"
 
 namespace graphline::nn {
 
@@ -74,9 +75,7 @@ struct gather_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
   dtype numbers = dtype::float32;  ///< of the table
-  std::int64_t outer = 1;
-  std::int64_t extent = 1;
-  std::int64_t inner = 1;
+  axis_extents axis = {};
   std::int64_t count = 1;  ///< of the table
 };
 
@@ -97,9 +96,7 @@ struct indexed_form {
 struct resample_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
-  std::int64_t outer = 1;
-  std::int64_t extent = 1;
-  std::int64_t inner = 1;
+  axis_extents axis = {};
   std::int64_t count = 1;  ///< sums
   std::int64_t taps = 1;
 };
@@ -157,9 +154,7 @@ struct pool_form {
 struct softmax_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
-  std::int64_t outer = 1;
-  std::int64_t extent = 1;
-  std::int64_t inner = 1;
+  axis_extents axis = {};
   std::int64_t pitch = 0;  ///< elements from one outer index to the next; 0: extent * inner
 };
 
@@ -197,9 +192,7 @@ struct top_k_form {
   dtype from = dtype::float32;
   dtype indices = dtype::float32;
   dtype to = dtype::float32;
-  std::int64_t outer = 1;
-  std::int64_t extent = 1;
-  std::int64_t inner = 1;
+  axis_extents axis = {};
   std::int64_t count = 1;
   bool largest = true;
   bool last_of_equal = false;
@@ -210,9 +203,7 @@ struct top_k_form {
 struct cumulative_sum_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
-  std::int64_t outer = 1;
-  std::int64_t extent = 1;
-  std::int64_t inner = 1;
+  axis_extents axis = {};
   bool exclusive = false;
   bool reverse = false;
 };

@@ -101,14 +101,15 @@ void run(const top_k_form& form, std::span<void* const> operands, const Launcher
       form.from,
       form.indices,
       form.to,
-      {form.extent, form.inner},
+      {form.axis.extent, form.axis.inner},
       form.count,
-      {form.largest, form.last_of_equal, static_cast<std::int32_t>(form.extent)}};
+      {form.largest, form.last_of_equal, static_cast<std::int32_t>(form.axis.extent)}};
+  const std::int64_t lines = form.axis.outer * form.axis.inner;
   if (form.count == 1) {
-    launch.blocks(top_1_blocks{tensors}, form.outer * form.inner,
-                  form.extent >= 512 ? block_sum::most_threads : 32);
+    launch.blocks(top_1_blocks{tensors}, lines,
+                  form.axis.extent >= 512 ? block_sum::most_threads : 32);
   } else {
-    launch.items(top_k_items{tensors}, form.outer * form.extent * form.inner);
+    launch.items(top_k_items{tensors}, lines * form.axis.extent);
   }
 }
 
@@ -140,10 +141,10 @@ void run(const cumulative_sum_form& form, std::span<void* const> operands, const
                                     operands[1],
                                     form.from,
                                     form.to,
-                                    {form.extent, form.inner},
+                                    {form.axis.extent, form.axis.inner},
                                     form.exclusive,
                                     form.reverse},
-               form.outer * form.inner);
+               form.axis.outer * form.axis.inner);
 }
 
 }  // namespace graphline::nn

@@ -88,13 +88,14 @@ template <class Launcher>
 void run(const softmax_form& form, std::span<void* const> operands, const Launcher& launch) {
   with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* from, To* to) {
     constexpr std::int64_t long_row = 64;
-    const std::int64_t pitch = form.pitch > 0 ? form.pitch : form.extent * form.inner;
-    if (form.inner == 1 && form.extent >= long_row) {
-      const int threads = form.extent >= 512 ? block_sum::most_threads : 32;
-      launch.blocks(softmax_rows<From, To>{from, to, form.extent, pitch}, form.outer, threads);
+    const axis_extents& axis = form.axis;
+    const std::int64_t pitch = form.pitch > 0 ? form.pitch : axis.extent * axis.inner;
+    if (axis.inner == 1 && axis.extent >= long_row) {
+      const int threads = axis.extent >= 512 ? block_sum::most_threads : 32;
+      launch.blocks(softmax_rows<From, To>{from, to, axis.extent, pitch}, axis.outer, threads);
     } else {
-      launch.items(softmax_lines<From, To>{from, to, form.extent, form.inner, pitch},
-                   form.outer * form.inner);
+      launch.items(softmax_lines<From, To>{from, to, axis.extent, axis.inner, pitch},
+                   axis.outer * axis.inner);
     }
   });
 }

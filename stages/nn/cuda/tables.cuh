@@ -88,10 +88,11 @@ struct gathered_elements {
 template <class Launcher>
 void run(const gather_form& form, std::span<void* const> operands, const Launcher& launch) {
   const bool checks = operands.size() > 3;
-  launch.items(gathered_elements{operands[0], operands[1], operands[2],
-                                 checks ? static_cast<float*>(operands[3]) : nullptr, form.from,
-                                 form.to, form.numbers, form.extent, form.inner, form.count},
-               form.outer * form.count * form.inner);
+  launch.items(
+      gathered_elements{operands[0], operands[1], operands[2],
+                        checks ? static_cast<float*>(operands[3]) : nullptr, form.from, form.to,
+                        form.numbers, form.axis.extent, form.axis.inner, form.count},
+      form.axis.outer * form.count * form.axis.inner);
 }
 
 struct indexed_moves {
@@ -159,10 +160,10 @@ struct resampled_elements {
 
 template <class Launcher>
 void run(const resample_form& form, std::span<void* const> operands, const Launcher& launch) {
-  launch.items(
-      resampled_elements{operands[0], static_cast<const float*>(operands[1]), operands[2],
-                         form.from, form.to, form.extent, form.inner, form.count, form.taps},
-      form.outer * form.count * form.inner);
+  launch.items(resampled_elements{operands[0], static_cast<const float*>(operands[1]), operands[2],
+                                  form.from, form.to, form.axis.extent, form.axis.inner, form.count,
+                                  form.taps},
+               form.axis.outer * form.count * form.axis.inner);
 }
 
 }  // namespace graphline::nn

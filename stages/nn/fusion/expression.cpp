@@ -160,7 +160,7 @@ std::optional<std::size_t> expression_maker::whole_function(std::size_t x, std::
   if (of.source || of.from.size() != 1) return {};
   const bool one_more = of.is(function::linear) && of.alpha == 1 && of.beta == 1;
   if (one_more && node(x).is(function::linear) && node(x).beta == 0) {
-    // Exporters of gelu write (x / 2) (1 + ...), too.
+    // Exporters also write gelu as (x / 2) (1 + ...).
     const double scale = node(x).alpha;
     if (const auto whole = whole_function(node(x).from[0], factor)) {
       return add(function::linear, {*whole}, scale, 0);
@@ -212,7 +212,7 @@ std::size_t expression_maker::add_pointwise(const pointwise_layer& layer,
     if (does == function::sub && second) return linear(from[0], 1, -*second);
     if (does == function::sub && first) {
       const expression_node& hard = node(from[1]);
-      if (*first == 1 && hard.is(function::hard_sigmoid)) {  // 1 minus it is one, too
+      if (*first == 1 && hard.is(function::hard_sigmoid)) {  // 1 - h(x) is a hard sigmoid
         return add(function::hard_sigmoid, {hard.from[0]}, -hard.alpha, 1 - hard.beta);
       }
       return linear(from[1], -1, *first);

@@ -37,8 +37,10 @@ class host_lowering : public network_lowering {
 
   host_value make_tensor(const dnnl::memory::desc& layout);
 
-  host_value add_check(program_check check) {
-    return {program_.add_check(std::move(check)), plain_layout({1})};
+  /// See `program::add_checks`.
+  host_value add_checks(const network_layer& layer, std::size_t axis,
+                        const std::vector<std::int64_t>& extents) {
+    return {program_.add_checks(layer.name, axis, extents), plain_layout({std::ssize(extents)})};
   }
 
   /// Places a value inside a larger tensor, so that its producers write there. Returns false if the

@@ -106,16 +106,6 @@ void rank_line(const float* from, std::int64_t apart, std::int64_t count, const 
   }
 }
 
-/// Adds a check for each indexed dimension, whose numbers are adjacent; returns the first.
-host_value add_checks(host_lowering& b, const network_layer& layer,
-                      const indexed_elements& selected) {
-  std::vector<host_value> checks;
-  for (std::size_t i = 0; i < selected.extents.size(); ++i) {
-    checks.push_back(b.add_check({layer.name, selected.axis + i, selected.extents[i]}));
-  }
-  return checks.front();
-}
-
 /// Interpolates. Ignores `second` if its weight is 0, because `second` may be NaN.
 inline float between(float first, float second, float weight) {
   return weight == 0.0F ? first : first + weight * (second - first);
@@ -253,7 +243,7 @@ void lower(host_lowering& b, const layer_group& group, const take_layer& take) {
              });
            },
            {b.plain_input_of(head), b.plain_input_of(head, 1)},
-           {result, b.add_check({head.name, take.axis, axis.extent})});
+           {result, b.add_checks(head, take.axis, {axis.extent})});
   b.set_output(group.head, result);
 }
 
@@ -270,7 +260,7 @@ void lower(host_lowering& b, const layer_group& group, const indexed_gather_laye
              }
            },
            {b.plain_input_of(head), b.plain_input_of(head, 1)},
-           {result, add_checks(b, head, gather.selected)});
+           {result, b.add_checks(head, gather.selected.axis, gather.selected.extents)});
   b.set_output(group.head, result);
 }
 
@@ -295,7 +285,7 @@ void lower(host_lowering& b, const layer_group& group, const indexed_scatter_lay
              }
            },
            {b.plain_input_of(head), b.plain_input_of(head, 1), b.plain_input_of(head, 2)},
-           {result, add_checks(b, head, scatter.selected)});
+           {result, b.add_checks(head, scatter.selected.axis, scatter.selected.extents)});
   b.set_output(group.head, result);
 }
 
@@ -359,24 +349,22 @@ void lower(host_lowering& b, const layer_group& group, const top_k_layer& top) {
   const shape& out = b.output_shape(head);
   const axis_extents axis = extents_along(b.input_shape(head).extents(), top.axis);
   const line_order order{top.largest, top.last_of_equal, static_cast<std::int32_t>(axis.extent)};
-  const std::int64_t elements = out.elements();
-  const host_value both = b.make_tensor(plain_layout({2, elements}));
-  add_work(
-      b, head,
-      [axis, order, elements, count = top.count](const float* from, float* to) {
+  const host_value values = b.make_tensor(plain_layout(out));
+  const host_value indices = b.make_tensor(plain_layout(out));
+  add_work(b, head,
+           [axis, order, count = top.count](const float* from, float* first, float* numbers) {
 #pragma omp parallel for schedule(static)
-        for (std::int64_t line = 0; line < axis.outer * axis.inner; ++line) {
-          const std::int64_t outer = line / axis.inner;
-          const std::int64_t lane = line % axis.inner;
-          float* values = to + outer * count * axis.inner + lane;
-          rank_line(from + outer * axis.extent * axis.inner + lane, axis.inner, count, order,
-                    values, values + elements);
-        }
-      },
-      {b.plain_input_of(head)}, both);
-  const std::size_t bytes = static_cast<std::size_t>(elements) * sizeof(float);
-  b.set_output(group.head, b.part_of(both, 0, plain_layout(out)));
-  b.set_value(head.outputs[1], b.part_of(both, bytes, plain_layout(out)));
+             for (std::int64_t line = 0; line < axis.outer * axis.inner; ++line) {
+               const std::int64_t outer = line / axis.inner;
+               const std::int64_t lane = line % axis.inner;
+               const std::int64_t to = outer * count * axis.inner + lane;
+               rank_line(from + outer * axis.extent * axis.inner + lane, axis.inner, count, order,
+                         first + to, numbers + to);
+             }
+           },
+           {b.plain_input_of(head)}, {values, indices});
+  b.set_output(group.head, values);
+  b.set_value(head.outputs[1], indices);
 }
 
 void lower(host_lowering& b, const layer_group& group, const cumulative_sum_layer& sum) {

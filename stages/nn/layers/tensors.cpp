@@ -263,10 +263,9 @@ layer_shape infer(const indexed_scatter_layer& scatter, std::span<const layer_in
 
 layer_shape infer(const top_k_layer& top, std::span<const layer_input> inputs,
                   layer_problems& problems) {
-  constexpr std::int64_t most_numbers = std::int64_t{1} << 24;  // as in a take
   std::vector<std::int64_t> extents = inputs[0].shape.extents();
   std::int64_t& extent = extents[top.axis];
-  if (top.count < 1 || top.count > extent || extent > most_numbers) {
+  if (top.count < 1 || top.count > extent || extent > most_indexed) {
     problems.report(
         fmt::format("takes {} of {} elements along dimension {} of {}; at least one, at "
                     "most all of up to 2^24, is supported",

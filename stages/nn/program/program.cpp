@@ -19,9 +19,11 @@ std::size_t program::add_part_of(std::size_t whole, std::size_t offset, std::siz
   return buffers.size() - 1;
 }
 
-std::size_t program::add_check(program_check check) {
-  checks.push_back(std::move(check));
-  return add_buffer(buffer_place::check, sizeof(float), checks.size() - 1);
+std::size_t program::add_checks(const std::string& layer, std::size_t axis,
+                                const std::vector<std::int64_t>& extents) {
+  const std::size_t first = checks.size();
+  for (const std::int64_t extent : extents) checks.push_back({layer, axis++, extent});
+  return add_buffer(buffer_place::check, extents.size() * sizeof(float), first);
 }
 
 std::string program::take_problem(std::span<float> numbers) const {

@@ -65,8 +65,10 @@ struct program {
   /// Adds a buffer inside the buffer `whole`.
   std::size_t add_part_of(std::size_t whole, std::size_t offset, std::size_t bytes);
 
-  /// Adds a check and the buffer of its number.
-  std::size_t add_check(program_check check);
+  /// Adds a check for each of these dimensions of a table, from `axis` on; their numbers are
+  /// adjacent. Returns the buffer of the first.
+  std::size_t add_checks(const std::string& layer, std::size_t axis,
+                         const std::vector<std::int64_t>& extents);
 
   /// Returns what the first failed check says, and resets all; empty if none failed. `numbers` are
   /// those of `program_memory`.

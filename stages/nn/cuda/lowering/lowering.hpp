@@ -97,8 +97,11 @@ class cuda_lowering : public network_lowering {
 
   cuda_value make_value(std::int64_t elements, const value_form& form);
 
-  /// Returns the buffer of the check's number.
-  std::size_t add_check(program_check check) { return program_.add_check(std::move(check)); }
+  /// See `program::add_checks`.
+  std::size_t add_checks(const network_layer& layer, std::size_t axis,
+                         const std::vector<std::int64_t>& extents) {
+    return program_.add_checks(layer.name, axis, extents);
+  }
 
   /// Adds a constant with elements of this type; returns its buffer.
   std::size_t constant(std::vector<float> values, dtype element);

@@ -39,11 +39,7 @@ void lower(cuda_lowering& b, const layer_group& group, const softmax_layer& soft
   const cuda_value y =
       b.make_value(s.elements(), {x.form.layout, b.result_element(group.head, x.form.layout)});
   const axis_extents lines = extents_along(extents, static_cast<std::size_t>(axis));
-  b.add_kernel(softmax_form{.from = x.form.element,
-                            .to = y.form.element,
-                            .outer = lines.outer,
-                            .extent = lines.extent,
-                            .inner = lines.inner},
+  b.add_kernel(softmax_form{.from = x.form.element, .to = y.form.element, .axis = lines},
                {x.buffer, y.buffer}, head);
   b.note("a kernel of its own");
   b.set_output(group.head, y);

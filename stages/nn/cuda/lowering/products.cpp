@@ -68,8 +68,7 @@ attention_steps plan_steps(const cuda_lowering& b, const network_layer& head,
   return {plan(b, head, products.scores),
           {.from = b.element(),
            .to = b.element(),
-           .outer = output[0] * attention.heads * output[1],
-           .extent = output[1],
+           .axis = {.outer = output[0] * attention.heads * output[1], .extent = output[1]},
            .pitch = products.scores.c.strides[2]},
           plan(b, head, products.sums)};
 }
@@ -80,7 +79,7 @@ double time_of(const cuda_lowering& b, const attention_steps& steps) {
     return static_cast<double>(product.calls.calls.size()) *
            static_cast<double>(product.operation->speed().tuned.value());
   };
-  const auto scores = static_cast<double>(steps.softmax.outer * steps.softmax.pitch) *
+  const auto scores = static_cast<double>(steps.softmax.axis.outer * steps.softmax.pitch) *
                       static_cast<double>(element_bytes(b.precision()));
   return of_calls(steps.scores) + time_of_kernel(2 * scores, b.library()) + of_calls(steps.sums);
 }
@@ -233,7 +232,7 @@ void lower(cuda_lowering& b, const layer_group& group, const attention_layer& at
                 head);
     return;
   }
-  const cuda_value scores = b.make_value(steps->softmax.outer * steps->softmax.pitch, form);
+  const cuda_value scores = b.make_value(steps->softmax.axis.outer * steps->softmax.pitch, form);
   b.add_calls(std::move(steps->scores.operation),
               operands_of(steps->scores.calls, packed, packed, scores.buffer), head);
   b.add_kernel(steps->softmax, {scores.buffer, scores.buffer}, head);

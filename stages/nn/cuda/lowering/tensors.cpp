@@ -58,9 +58,7 @@ void add_gather(cuda_lowering& b, const layer_group& group, std::size_t along,
   b.add_kernel(gather_form{.from = x.form.element,
                            .to = y.form.element,
                            .numbers = numbers,
-                           .outer = axis.outer,
-                           .extent = axis.extent,
-                           .inner = axis.inner,
+                           .axis = axis,
                            .count = count},
                std::move(table), head);
   b.note("a kernel of its own");
@@ -75,11 +73,8 @@ void add_indexed(cuda_lowering& b, const network_layer& head, const cuda_value& 
   form.from = from.form.element;
   form.to = to.form.element;
   form.numbers = numbers.form.element;
-  std::vector<std::size_t> checks;  // their numbers are adjacent
-  for (std::size_t i = 0; i < form.selected.extents.size(); ++i) {
-    checks.push_back(b.add_check({head.name, form.selected.axis + i, form.selected.extents[i]}));
-  }
-  b.add_kernel(std::move(form), {from.buffer, numbers.buffer, to.buffer, checks.front()}, head);
+  const std::size_t checks = b.add_checks(head, form.selected.axis, form.selected.extents);
+  b.add_kernel(std::move(form), {from.buffer, numbers.buffer, to.buffer, checks}, head);
 }
 
 /// Returns a new value for the output of a layer that only moves elements of `x`.
@@ -178,7 +173,7 @@ void lower(cuda_lowering& b, const layer_group& group, const gather_layer& gathe
 void lower(cuda_lowering& b, const layer_group& group, const take_layer& take) {
   const network_layer& head = b.layer(group.head);
   const cuda_value numbers = b.plain_input_of(head, 1);
-  const std::size_t check = b.add_check({head.name, take.axis, b.input_shape(head)[take.axis]});
+  const std::size_t check = b.add_checks(head, take.axis, {b.input_shape(head)[take.axis]});
   add_gather(b, group, take.axis, {numbers.buffer, check}, numbers.form.element,
              b.network().shape_of(head.inputs[1]).elements());
 }
@@ -219,9 +214,7 @@ void lower(cuda_lowering& b, const layer_group& group, const resample_layer& res
   const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
   b.add_kernel(resample_form{.from = x.form.element,
                              .to = element,
-                             .outer = axis.outer,
-                             .extent = axis.extent,
-                             .inner = axis.inner,
+                             .axis = axis,
                              .count = b.output_shape(head)[resample.axis],
                              .taps = resample.taps},
                {x.buffer, b.constant(std::move(table), dtype::float32), y.buffer}, head);
@@ -241,9 +234,7 @@ void lower(cuda_lowering& b, const layer_group& group, const top_k_layer& top) {
   b.add_kernel(top_k_form{.from = x.form.element,
                           .indices = indices.form.element,
                           .to = values.form.element,
-                          .outer = axis.outer,
-                          .extent = axis.extent,
-                          .inner = axis.inner,
+                          .axis = axis,
                           .count = top.count,
                           .largest = top.largest,
                           .last_of_equal = top.last_of_equal},
@@ -262,9 +253,7 @@ void lower(cuda_lowering& b, const layer_group& group, const cumulative_sum_laye
   const axis_extents axis = extents_along(b.input_shape(head).extents(), sum.axis);
   b.add_kernel(cumulative_sum_form{.from = x.form.element,
                                    .to = y.form.element,
-                                   .outer = axis.outer,
-                                   .extent = axis.extent,
-                                   .inner = axis.inner,
+                                   .axis = axis,
                                    .exclusive = sum.exclusive,
                                    .reverse = sum.reverse},
                {x.buffer, y.buffer}, head);

@@ -255,7 +255,8 @@ TEST(softmax_kernel, takes_minus_infinity_and_large_numbers) {
     from[1] = 1e30F;
     from[2] = 1e30F;
     for (const guard at : guards) {
-      const auto result = run_floats(softmax_form{.extent = extent}, from, from.size(), at);
+      const auto result =
+          run_floats(softmax_form{.axis = {.extent = extent}}, from, from.size(), at);
       EXPECT_EQ(result[0], 0.0F);
       EXPECT_EQ(result[1], 0.5F);
       EXPECT_EQ(result[2], 0.5F);
@@ -269,12 +270,14 @@ TEST(softmax_kernel, reads_and_writes_rows_apart_from_each_other) {
     constexpr std::int64_t outer = 3;
     const std::int64_t pitch = extent + 5;
     const std::vector<float> from = some_values(outer * pitch);
-    const auto all = run_floats(softmax_form{.outer = outer, .extent = extent, .pitch = pitch},
-                                from, from.size(), guard::behind);
+    const auto all =
+        run_floats(softmax_form{.axis = {.outer = outer, .extent = extent}, .pitch = pitch}, from,
+                   from.size(), guard::behind);
     for (std::int64_t row = 0; row < outer; ++row) {
       const auto begin = from.begin() + row * pitch;
-      const auto alone = run_floats(softmax_form{.extent = extent}, {begin, begin + extent},
-                                    static_cast<std::size_t>(extent), guard::behind);
+      const auto alone =
+          run_floats(softmax_form{.axis = {.extent = extent}}, {begin, begin + extent},
+                     static_cast<std::size_t>(extent), guard::behind);
       const auto found = all.begin() + row * pitch;
       EXPECT_EQ(std::vector<float>(found, found + extent), alone) << extent << ", row " << row;
     }
@@ -289,7 +292,7 @@ TEST(softmax_kernel, gives_nan_for_infinity_and_for_minus_infinity_only) {
     const std::vector<float> all_masked(one_infinite.size(), -infinity);
     for (const auto& from : {one_infinite, all_masked}) {
       for (const float share :
-           run_floats(softmax_form{.extent = extent}, from, from.size(), guard::behind)) {
+           run_floats(softmax_form{.axis = {.extent = extent}}, from, from.size(), guard::behind)) {
         EXPECT_TRUE(std::isnan(share)) << extent;
       }
     }
@@ -406,9 +409,10 @@ TEST(arg_max_kernel, finds_the_first_greatest_element_of_rows_of_every_length) {
     }
     std::vector<std::int64_t> indices(expected.size());
     std::vector<float> values(expected.size());
-    run_in_every_order(top_k_form{.indices = dtype::int64, .outer = rows, .extent = extent},
-                       std::array<void*, 3>{from.data(), indices.data(), values.data()},
-                       {bytes_of(indices), bytes_of(values)});
+    run_in_every_order(
+        top_k_form{.indices = dtype::int64, .axis = {.outer = rows, .extent = extent}},
+        std::array<void*, 3>{from.data(), indices.data(), values.data()},
+        {bytes_of(indices), bytes_of(values)});
     EXPECT_EQ(indices, expected) << extent;
     for (std::size_t row = 0; row < expected.size(); ++row) {
       const float value =
