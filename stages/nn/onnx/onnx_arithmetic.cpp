@@ -237,19 +237,6 @@ onnx_tensor where(const onnx_call& call) {
   return result;
 }
 
-/// Makes a predicate of floating-point numbers.
-template <class Holds>
-onnx_function test(Holds holds) {
-  return gives_one([holds](const onnx_call& call) {
-    const onnx_tensor values = cast_onnx(call, call.input(0), onnx_type::float64);
-    onnx_tensor result = make(call, onnx_type::boolean, values.extents);
-    std::ranges::transform(std::get<std::vector<double>>(values.values),
-                           std::get<std::vector<whole>>(result.values).begin(),
-                           [&](double value) { return whole{holds(call, value)}; });
-    return result;
-  });
-}
-
 /// Neutral element and step of a reduction; `mean` divides the result by the count.
 struct reduction {
   double first_real;
@@ -306,41 +293,6 @@ onnx_function reduces(const reduction& how) {
   return gives_one([how](const onnx_call& call) { return reduced(call, how); });
 }
 
-/// Computes running sums along an axis, from the end if `reverse` is set.
-onnx_tensor cumulative_sum(const onnx_call& call) {
-  const onnx_tensor& from = call.input(0);
-  const auto axes = call.integers(1);
-  call.require(axes.size() == 1, "needs exactly one axis");
-  const std::size_t axis = call.axis(axes[0], from.extents.rank());
-  auto lines = from.extents.extents();
-  lines[axis] = 1;
-  onnx_tensor totals = make(call, from.element, shape(lines));
-  onnx_tensor result = make(call, from.element, from.extents);
-  axis_offsets places = even_offsets(from.extents, packed_strides(from.extents));
-  if (call.integer("reverse", 0) != 0) std::ranges::reverse(places[axis]);
-  const bool exclusive = call.integer("exclusive", 0) != 0;
-  offset_walk place(std::move(places));
-  offset_walk line(broadcast_offsets(totals.extents, from.extents));
-  std::visit(
-      [&]<class Value>(const std::vector<Value>& values) {
-        auto& to = std::get<std::vector<Value>>(result.values);
-        auto& sums = std::get<std::vector<Value>>(totals.values);
-        for (std::size_t i = 0; i < to.size(); ++i) {
-          const std::size_t at = place.next();
-          Value& total = sums[line.next()];
-          const Value before = total;
-          if constexpr (std::is_same_v<Value, whole>) {
-            total = sum.of_integers(total, values[at]);
-          } else {
-            total += values[at];
-          }
-          to[at] = exclusive ? before : total;
-        }
-      },
-      from.values);
-  return result;
-}
-
 /// Truncates to int64; returns the smallest int64 for NaN and for values out of range.
 whole integer_from(double value) noexcept {
   const bool fits = value >= -0x1p63 && value < 0x1p63;
@@ -381,16 +333,10 @@ onnx_functions onnx_arithmetic() {
       {"BitShift", gives_one(bit_shift)},
       {"Cast", gives_one(cast)},
       {"Clip", gives_one(clip)},
-      {"CumSum", gives_one(cumulative_sum)},
       {"Div", nary(binary_function{real_of(function::div), quotient})},
       {"Equal", nary(compares([](auto a, auto b) { return a == b; }))},
       {"Greater", nary(compares([](auto a, auto b) { return a > b; }))},
       {"GreaterOrEqual", nary(compares([](auto a, auto b) { return a >= b; }))},
-      {"IsInf", test([](const onnx_call& call, double value) {
-         return std::isinf(value) &&
-                call.integer(value > 0 ? "detect_positive" : "detect_negative", 1) != 0;
-       })},
-      {"IsNaN", test([](const onnx_call&, double value) { return std::isnan(value); })},
       {"Less", nary(compares([](auto a, auto b) { return a < b; }))},
       {"LessOrEqual", nary(compares([](auto a, auto b) { return a <= b; }))},
       {"Max", nary(larger)},

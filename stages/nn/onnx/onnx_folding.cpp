@@ -80,7 +80,6 @@ const onnx_tensor* onnx_importer::source_of(const onnx_tensor* tensor) const {
 std::vector<onnx_tensor> onnx_importer::fold(const onnx_call& call) {
   const onnx_node& node = call.node();
   const onnx_tensor& first = call.type(0);
-  const auto* integers = std::get_if<std::vector<std::int64_t>>(&first.values);
   onnx_importer alone(model_, where_, out_);
   for (const std::string& name : node.inputs) {
     if (!name.empty()) alone.known_[name] = {known_.at(name).tensor, {}};
@@ -93,10 +92,14 @@ std::vector<onnx_tensor> onnx_importer::fold(const onnx_call& call) {
   }
   alone.call_ = &call;
   alone.add_node(call);
-  if (integers != nullptr) {
-    constexpr std::int64_t most = std::int64_t{1} << 24;
-    const auto is_exact = [](std::int64_t value) { return value >= -most && value <= most; };
-    call.require(std::ranges::all_of(*integers, is_exact),
+  using integer_list = std::vector<std::int64_t>;
+  const auto is_exact = [most = std::int64_t{1} << 24](std::int64_t value) {
+    return value >= -most && value <= most;
+  };
+  for (const std::string& name : node.inputs) {
+    const auto* integers =
+        name.empty() ? nullptr : std::get_if<integer_list>(&known_.at(name).tensor->values);
+    call.require(integers == nullptr || std::ranges::all_of(*integers, is_exact),
                  "has integers beyond 2^24, which is not supported");
   }
   const auto known = [&](std::size_t output) { return alone.known_.at(node.outputs[output]); };
@@ -119,7 +122,8 @@ std::vector<onnx_tensor> onnx_importer::fold(const onnx_call& call) {
       output = {
           .element = onnx_type::float32, .extents = type.extents, .values = std::move(computed[i])};
       // Layers compute other floating-point types in float32.
-      const bool floats = type.element == onnx_type::float32 && !integers;
+      const bool floats =
+          type.element == onnx_type::float32 && !std::holds_alternative<integer_list>(first.values);
       const onnx_type element = floats ? first.element : type.element;
       if (element == onnx_type::float32) continue;
       output = cast_onnx(call, output, element);

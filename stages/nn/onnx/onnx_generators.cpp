@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -140,119 +138,6 @@ onnx_tensor non_zero(const onnx_call& call) {
   return result;
 }
 
-template <class Precedes>  // true if a value counts rather than another
-onnx_tensor arg_best(const onnx_call& call, Precedes precedes) {
-  const onnx_tensor& from = call.input(0);
-  const std::size_t axis = call.axis(call.integer("axis", 0), from.extents.rank());
-  call.require(from.extents[axis] > 0, "has no elements along its axis");
-  const bool last = call.integer("select_last_index", 0) != 0;
-  auto extents = from.extents.extents();
-  extents[axis] = 1;
-  onnx_tensor result = make(call, onnx_type::int64, shape(extents));
-  integer_list along(from.extents.rank(), 0);
-  along[axis] = 1;
-  offset_walk position(even_offsets(from.extents, along));
-  offset_walk place(broadcast_offsets(result.extents, from.extents));
-  std::visit(
-      [&](const auto& values) {
-        auto& to = std::get<integer_list>(result.values);
-        auto most = values;
-        for (const auto value : values) {
-          const std::size_t index = position.next();
-          const std::size_t at = place.next();
-          if (index > 0 && !(last ? !precedes(most[at], value) : precedes(value, most[at])))
-            continue;
-          most[at] = value;
-          to[at] = static_cast<std::int64_t>(index);
-        }
-      },
-      from.values);
-  if (call.integer("keepdims", 1) == 0) {
-    extents.erase(extents.begin() + static_cast<std::ptrdiff_t>(axis));
-    result.extents = shape(std::move(extents));
-  }
-  return result;
-}
-
-/// Sorts the `k` largest or smallest elements along an axis. NaN counts as the largest number; of
-/// equal elements, the first comes first.
-std::vector<onnx_tensor> top_k(const onnx_call& call) {
-  const onnx_tensor& from = call.input(0);
-  const std::size_t axis = call.axis(call.integer("axis", -1), from.extents.rank());
-  const std::int64_t along = from.extents[axis];
-  call.require(!call.has(1) || call.integers(1).size() == 1, "takes one number of elements");
-  const std::int64_t k = call.has(1) ? call.integers(1)[0] : call.integer("k", -1);
-  call.require(k >= 0 && k <= along, "takes another number of elements than its axis has");
-  const bool largest = call.integer("largest", 1) != 0;
-  auto extents = from.extents.extents();
-  extents[axis] = k;
-  onnx_tensor chosen = make(call, from.element, shape(extents));
-  onnx_tensor places = make(call, onnx_type::int64, shape(extents));
-  extents[axis] = 1;
-  const shape lines(extents);
-  const auto walk_of = [&](const shape& of) {
-    return offset_walk(even_offsets(lines, packed_strides(of)));
-  };
-  const auto stride = static_cast<std::size_t>(packed_strides(from.extents)[axis]);
-  offset_walk in_from = walk_of(from.extents);
-  offset_walk in_result = walk_of(chosen.extents);
-  std::visit(
-      [&]<class Value>(const std::vector<Value>& values) {
-        std::vector<std::size_t> order(static_cast<std::size_t>(along));
-        for (std::int64_t line = 0; line < *lines.checked_elements(); ++line) {
-          const std::size_t first = in_from.next();
-          const std::size_t to = in_result.next();
-          std::iota(order.begin(), order.end(), std::size_t{0});
-          std::ranges::stable_sort(order, [&](std::size_t i, std::size_t j) {
-            const Value a = values[first + (largest ? i : j) * stride];
-            const Value b = values[first + (largest ? j : i) * stride];
-            return a > b || (a != a && b == b);
-          });
-          for (std::size_t i = 0; std::cmp_less(i, k); ++i) {
-            std::get<std::vector<Value>>(chosen.values)[to + i * stride] =
-                values[first + order[i] * stride];
-            std::get<integer_list>(places.values)[to + i * stride] =
-                static_cast<std::int64_t>(order[i]);
-          }
-        }
-      },
-      from.values);
-  return {std::move(chosen), std::move(places)};
-}
-
-onnx_tensor one_hot(const onnx_call& call) {
-  const onnx_tensor indices = cast_onnx(call, call.input(0), onnx_type::int64);
-  const float written = call.number(1);
-  const onnx_tensor& off_and_on = call.input(2);
-  call.require(off_and_on.extents == shape{2} && written >= 0, "takes a depth and two values");
-  call.require(written < static_cast<float>(call.budget()), "asks for too many elements");
-  const auto depth = static_cast<std::int64_t>(written);
-  auto extents = indices.extents.extents();
-  const std::size_t axis = call.axis(call.integer("axis", -1), extents.size() + 1);
-  extents.insert(extents.begin() + static_cast<std::ptrdiff_t>(axis), depth);
-  onnx_tensor places = make(call, onnx_type::int64, shape(extents));
-  auto strides = packed_strides(indices.extents);
-  strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(axis), 0);
-  offset_walk in_indices(even_offsets(places.extents, strides));
-  std::ranges::fill(strides, 0);
-  strides[axis] = 1;
-  offset_walk position(even_offsets(places.extents, strides));
-  for (std::int64_t& is_on : std::get<integer_list>(places.values)) {
-    const std::int64_t index = std::get<integer_list>(indices.values)[in_indices.next()];
-    const auto at = static_cast<std::int64_t>(position.next());
-    is_on = index == at || index == at - depth ? 1 : 0;
-  }
-  onnx_tensor result = make(call, off_and_on.element, places.extents);
-  std::visit(
-      [&]<class Value>(const std::vector<Value>& values) {
-        std::ranges::transform(std::get<integer_list>(places.values),
-                               std::get<std::vector<Value>>(result.values).begin(),
-                               [&](std::int64_t on) { return values[on != 0 ? 1 : 0]; });
-      },
-      off_and_on.values);
-  return result;
-}
-
 /// Reads only type and extents of its input.
 onnx_tensor eye_like(const onnx_call& call) {
   const shape& extents = call.extents(0);
@@ -276,17 +161,10 @@ onnx_tensor eye_like(const onnx_call& call) {
 
 onnx_functions onnx_generators() {
   return {
-      {"ArgMax", gives_one([](const onnx_call& call) { return arg_best(call, std::greater<>()); })},
-      {"ArgMin", gives_one([](const onnx_call& call) { return arg_best(call, std::less<>()); })},
-      {"Constant", gives_one(constant)},
-      {"ConstantOfShape", gives_one(constant_of_shape)},
-      {"EyeLike", gives_one(eye_like)},
-      {"NonZero", gives_one(non_zero)},
-      {"OneHot", gives_one(one_hot)},
-      {"Range", gives_one(range)},
-      {"Shape", gives_one(shape_of)},
+      {"Constant", gives_one(constant)}, {"ConstantOfShape", gives_one(constant_of_shape)},
+      {"EyeLike", gives_one(eye_like)},  {"NonZero", gives_one(non_zero)},
+      {"Range", gives_one(range)},       {"Shape", gives_one(shape_of)},
       {"Size", gives_one(size)},
-      {"TopK", top_k},
   };
 }
 

@@ -99,53 +99,6 @@ onnx_tensor padding_of(const onnx_call& call) {
   return cast_onnx(call, value, call.input(0).element);
 }
 
-onnx_tensor gather_indexed(const onnx_call& call) {
-  const indexed_rows wanted = indexed_rows_of(call);
-  onnx_tensor result = make(call, call.input(0).element, indexed_extents(call));
-  std::visit(
-      [&]<class Value>(const std::vector<Value>& values) {
-        auto to = std::get<std::vector<Value>>(result.values).begin();
-        for (const std::int64_t place : wanted.places) {
-          to = std::copy_n(values.begin() + place * wanted.row, wanted.row, to);
-        }
-      },
-      call.input(0).values);
-  return result;
-}
-
-/// Replaces elements of the first input by updates, or combines both as `reduction` says.
-onnx_tensor scatter(const onnx_call& call) {
-  const indexed_rows wanted = indexed_rows_of(call);
-  const std::string how = call.text("reduction", "none");
-  call.require(how == "none" || how == "add" || how == "mul" || how == "max" || how == "min",
-               "has a reduction that is not known");
-  call.require(call.extents(2) == indexed_extents(call), "has updates that do not fit its indices");
-  call.require(call.input(0).element == call.input(2).element, "has inputs of different types");
-  onnx_tensor result = reshaped(call, call.input(0), call.input(0).extents);
-  std::visit(
-      [&]<class Value>(std::vector<Value>& to) {
-        const auto& updates = std::get<std::vector<Value>>(call.input(2).values);
-        const auto row = static_cast<std::size_t>(wanted.row);
-        for (std::size_t i = 0; i < wanted.places.size() * row; ++i) {
-          Value& at = to[static_cast<std::size_t>(wanted.places[i / row]) * row + i % row];
-          const Value update = updates[i];
-          if (how == "none") at = update;
-          if (how == "max") at = std::max(at, update);
-          if (how == "min") at = std::min(at, update);
-          if constexpr (std::is_same_v<Value, std::int64_t>) {
-            using word = std::uint64_t;  // wraps around
-            if (how == "add") at = static_cast<Value>(word(at) + word(update));
-            if (how == "mul") at = static_cast<Value>(word(at) * word(update));
-          } else {
-            if (how == "add") at += update;
-            if (how == "mul") at *= update;
-          }
-        }
-      },
-      result.values);
-  return result;
-}
-
 /// Keeps the upper or lower triangle of each matrix and zeroes the rest.
 onnx_tensor triangle(const onnx_call& call) {
   const onnx_tensor& from = call.input(0);
@@ -172,11 +125,9 @@ onnx_tensor triangle(const onnx_call& call) {
 
 onnx_functions onnx_rearrangements() {
   onnx_functions all = {
-      {"Concat", gives_one(concat)},           {"Expand", gives_one(expand)},
-      {"Gather", gives_one(gather)},           {"GatherElements", gives_one(gather_indexed)},
-      {"GatherND", gives_one(gather_indexed)}, {"Scatter", gives_one(scatter)},
-      {"ScatterElements", gives_one(scatter)}, {"ScatterND", gives_one(scatter)},
-      {"Transpose", gives_one(transpose)},     {"Trilu", gives_one(triangle)},
+      {"Concat", gives_one(concat)},  {"Expand", gives_one(expand)},
+      {"Gather", gives_one(gather)},  {"Transpose", gives_one(transpose)},
+      {"Trilu", gives_one(triangle)},
   };
   for (const auto& [name, extents_of] : reshapings()) {
     all[name] = gives_one([extents_of = extents_of](const onnx_call& call) {

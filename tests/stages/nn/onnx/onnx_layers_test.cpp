@@ -169,6 +169,17 @@ TEST(onnx_nodes, of_constants_are_evaluated_within_limits) {
   }
   EXPECT_THAT(refusal(slow, slow.node("MatMul", "n", factors)),
               HasSubstr("node 'n' (MatMul) computes too much with constants"));
+  model_text beyond;
+  const auto indices = beyond.constant({5});
+  EXPECT_THAT(refusal(beyond, beyond.node("GatherElements", "n", {beyond.constant({3}), indices})),
+              HasSubstr("node 'n' (GatherElements) has an index beyond its axis"));
+  model_text large;
+  const auto one = large.constant({1});
+  const auto scattered =
+      large.node("ScatterElements", "n", {one, large.constant({0}), large.constant({1 << 25})});
+  EXPECT_THAT(
+      refusal(large, scattered),
+      HasSubstr("node 'n' (ScatterElements) has integers beyond 2^24, which is not supported"));
   model_text whole;
   EXPECT_THAT(refusal(whole, whole.node("Softmax", "n", {whole.constant({1, 2})})),
               HasSubstr("node 'n' (Softmax) computes with int64, which is not supported"));
