@@ -6,6 +6,24 @@
 namespace graphline::nn {
 namespace {
 
+/// Returns a value of [N, C, H, W] with each channel `times` times in a row, channels last.
+host_value with_repeated_channels(host_lowering& b, const network_layer& layer,
+                                  const host_value& value, const shape& in, std::int64_t times) {
+  const auto channels_last = [](const shape& of) {
+    return dnnl::memory::desc(of.extents(), dnnl::memory::data_type::f32,
+                              dnnl::memory::format_tag::nhwc);
+  };
+  const std::int64_t channels = in[1];
+  const host_value from = b.in_layout(value, channels_last(in), layer);
+  const host_value to = b.make_tensor(channels_last({in[0], channels * times, in[2], in[3]}));
+  const pointwise_expression copy{.operands = 1, .steps = {}, .results = {0}};
+  add_loops(
+      b, layer.kind, copy,
+      {{in[0] * in[2] * in[3], times, channels}, {{channels, 0, 1}, {channels * times, 1, times}}},
+      {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
+  return to;
+}
+
 /// Returns the shape of the weights for oneDNN, in which groups are a leading dimension.
 template <class Convolution>
 shape weight_shape(const Convolution& conv, std::int64_t in_channels) {
@@ -48,10 +66,18 @@ void add_product(host_lowering& b, const network_layer& layer, const char* name,
 
 }  // namespace
 
-void lower(host_lowering& b, const layer_group& group, const conv2d_layer& conv) {
+void lower(host_lowering& b, const layer_group& group, const conv2d_layer& written) {
   using convolution = dnnl::convolution_forward;
   const network_layer& head = b.layer(group.head);
-  const shape& in = b.input_shape(head);
+  conv2d_layer conv = written;
+  shape in = b.input_shape(head);
+  host_value source = b.input_of(head);
+  // oneDNN has fast code only for depthwise convolutions that keep the number of channels.
+  if (conv.groups > 1 && conv.groups == in[1] && conv.out_channels > in[1]) {
+    source = with_repeated_channels(b, head, source, in, conv.out_channels / in[1]);
+    in = {in[0], conv.out_channels, in[2], in[3]};
+    conv.groups = conv.out_channels;
+  }
   const shape weights = weight_shape(conv, in[1]);
   fused_product product = product_of(b, group, b.output_shape(head), conv.bias);
   conv_weights& values = product.weights;
@@ -71,7 +97,7 @@ void lower(host_lowering& b, const layer_group& group, const conv2d_layer& conv)
   };
   const auto operands = [&](const convolution::primitive_desc& chosen) {
     std::vector<host_operand> all{
-        {DNNL_ARG_SRC, b.in_layout(b.input_of(head), chosen.src_desc(), head)},
+        {DNNL_ARG_SRC, b.in_layout(source, chosen.src_desc(), head)},
         {DNNL_ARG_WEIGHTS, b.constant(std::move(values.weight), weights, chosen.weights_desc())}};
     if (bias) {
       all.push_back(

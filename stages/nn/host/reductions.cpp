@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -41,60 +42,75 @@ constexpr float neutral() {
   return function == reduction::product ? 1.0F : 0.0F;
 }
 
-/// Combines two operands; NaN propagates.
+/// Combines two operands without a branch; NaN propagates.
 template <reduction function>
 float joined(float a, float b) {
-  if constexpr (function == reduction::max) return b > a || b != b ? b : a;
-  if constexpr (function == reduction::min) return b < a || b != b ? b : a;
+  if constexpr (function == reduction::max) return (b > a) | (b != b) ? b : a;
+  if constexpr (function == reduction::min) return (b < a) | (b != b) ? b : a;
   if constexpr (function == reduction::product) return a * b;
   return a + b;
 }
 
+/// `count` columns of `extent` elements that are `apart` elements apart. Their first elements are
+/// `stride` elements apart.
+struct column_form {
+  std::int64_t count = 1;
+  std::int64_t stride = 1;
+  std::int64_t extent = 1;
+  std::int64_t apart = 1;
+};
+
 template <reduction function>
-float reduced_row(const float* row, std::int64_t extent) {
-  constexpr std::size_t lanes = 16;
-  std::array<float, lanes> each;
-  each.fill(neutral<function>());
-  std::int64_t i = 0;
-  for (; i + static_cast<std::int64_t>(lanes) <= extent; i += lanes) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      each[lane] = joined<function>(each[lane], row[i + static_cast<std::int64_t>(lane)]);
-    }
+void reduce_columns(const column_form& of, const float* from, float* to) {
+  std::fill_n(to, of.count, neutral<function>());
+  for (std::int64_t k = 0; k < of.extent; ++k) {
+    const float* each = from + k * of.apart;
+    for (std::int64_t i = 0; i < of.count; ++i)
+      to[i] = joined<function>(to[i], each[i * of.stride]);
   }
-  float all = neutral<function>();
-  for (const float one : each) all = joined<function>(all, one);
-  for (; i < extent; ++i) all = joined<function>(all, row[i]);
-  return all;
 }
 
-/// Reduces `count` adjacent columns over `extent` rows that are `apart` elements apart.
+/// Reduces a long row as columns whose results it reduces in turn.
 template <reduction function>
-void reduce_columns(const float* from, std::int64_t extent, std::int64_t apart, std::int64_t count,
-                    float* to) {
-  std::fill_n(to, count, neutral<function>());
-  for (std::int64_t row = 0; row < extent; ++row) {
-    const float* line = from + row * apart;
-    for (std::int64_t i = 0; i < count; ++i) to[i] = joined<function>(to[i], line[i]);
-  }
+float reduced_row(const float* row, std::int64_t extent) {
+  constexpr std::int64_t lanes = 32;
+  std::array<float, lanes> each;
+  const column_form all{.count = lanes, .extent = extent / lanes, .apart = lanes};
+  reduce_columns<function>(all, row, each.data());
+  const std::int64_t done = all.extent * lanes;
+  return std::accumulate(
+      row + done, row + extent,
+      std::accumulate(each.begin(), each.end(), neutral<function>(), joined<function>),
+      joined<function>);
 }
+
+/// Rows of fewer elements are reduced side by side, as columns.
+constexpr std::int64_t long_row = 128;
 
 template <reduction function>
 void reduce_all(const reduced_middle& of, const float* from, float* to) {
-  constexpr std::int64_t chunk = 512;  // results that stay in the L1 cache
-  const std::int64_t chunks = (of.inner + chunk - 1) / chunk;
+  const bool rows = of.inner == 1;
+  const std::int64_t parts = rows ? 1 : of.outer;
+  const std::int64_t columns = rows ? of.outer : of.inner;  // of each part
+  // The results of a chunk and the rows that it reads stay in the L1 cache.
+  const std::int64_t chunk = !rows ? 512 : of.extent < long_row ? 64 : 1;
+  const std::int64_t chunks = (columns + chunk - 1) / chunk;
+  const float divisor = of.function == reduction::mean ? static_cast<float>(of.extent) : 1.0F;
 #pragma omp parallel for schedule(static)
-  for (std::int64_t i = 0; i < of.outer * chunks; ++i) {
+  for (std::int64_t i = 0; i < parts * chunks; ++i) {
     const std::int64_t first = i % chunks * chunk;
-    const std::int64_t count = std::min(chunk, of.inner - first);
-    const float* begin = from + i / chunks * of.extent * of.inner + first;
-    float* result = to + i / chunks * of.inner + first;
-    if (of.inner == 1) {
+    const column_form form{.count = std::min(chunk, columns - first),
+                           .stride = rows ? of.extent : 1,
+                           .extent = of.extent,
+                           .apart = of.inner};
+    const float* begin = from + i / chunks * of.extent * of.inner + first * form.stride;
+    float* result = to + i / chunks * columns + first;
+    if (chunk == 1) {
       *result = reduced_row<function>(begin, of.extent);
     } else {
-      reduce_columns<function>(begin, of.extent, of.inner, count, result);
+      reduce_columns<function>(form, begin, result);
     }
-    if (of.function != reduction::mean) continue;
-    for (std::int64_t k = 0; k < count; ++k) result[k] /= static_cast<float>(of.extent);
+    for (std::int64_t k = 0; k < form.count; ++k) result[k] /= divisor;
   }
 }
 
@@ -155,7 +171,6 @@ void lower(host_lowering& b, const layer_group& group, const reduce_layer& reduc
   const dnnl::reduction::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
   // oneDNN's JIT code reduces the last dimension, and restarts for each row. Generic code reduces
   // other dimensions.
-  constexpr std::int64_t long_row = 128;
   const auto middle = middle_of(reduce, in);
   const bool compiled = std::string_view(chosen.impl_info_str()).starts_with("jit");
   if (middle && (!compiled || middle->extent < long_row)) {
