@@ -58,7 +58,7 @@ find_package(CUDAToolkit 12.8 REQUIRED)
 if(NOT CMAKE_CUDA_COMPILER)
   set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
 endif()
-if(NOT CMAKE_CUDA_ARCHITECTURES)
+if(NOT CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   # Machine code from Turing, the oldest of CUDA 13, to Hopper, and PTX for what comes after.
   set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 89-real 90)
 endif()
