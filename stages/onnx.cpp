@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
+#include "framework/spec/node_reading.hpp"
 #include "stages/kinds.hpp"
 #include "stages/network_stage.hpp"
 #include "stages/nn/definition/row_independence.hpp"
@@ -50,6 +51,27 @@ nn::onnx_model model_of(const arguments& values, diagnostics& out) {
         downloaded && !std::filesystem::exists(path) ? "; tools/setup/models downloads it" : "";
     out.error(values.where("model"), problem.what() + std::string(remedy));
     return {};
+  }
+}
+
+/// Makes outputs of the values that `intermediate` names.
+void add_intermediate(const arguments& values, nn::onnx_graph& graph, diagnostics& out) {
+  if (!values.has("intermediate") || graph.nodes.empty()) return;
+  std::vector<std::string> known;
+  for (const nn::onnx_node& node : graph.nodes) {
+    known.insert(known.end(), node.outputs.begin(), node.outputs.end());
+  }
+  for (const named& value : read_labels(values.tree("intermediate"), "intermediate", out)) {
+    if (std::ranges::find(known, value.text) == known.end()) {
+      out.error(value.place,
+                fmt::format("the model computes no value '{}'{}; a value's name is that of an "
+                            "output of a node",
+                            value.text, suggestion(value.text, known)));
+    } else if (std::ranges::find(graph.outputs, value.text, &nn::onnx_value::name) ==
+               graph.outputs.end()) {
+      graph.outputs.push_back(
+          {.name = value.text, .element = nn::onnx_type::float32, .extents = {}});
+    }
   }
 }
 
@@ -158,7 +180,8 @@ prepared_stage prepare_onnx(const nn::onnx_model& model, const arguments& values
 
 opened_stage open_onnx(const arguments& values, const network_factory& make_cuda,
                        diagnostics& out) {
-  const auto model = std::make_shared<const nn::onnx_model>(model_of(values, out));
+  const auto model = std::make_shared<nn::onnx_model>(model_of(values, out));
+  add_intermediate(values, model->graph, out);
   return {ports_of(model->graph),
           [model, make_cuda, shared = std::make_shared<std::shared_ptr<const nn::weight_table>>()](
               const arguments& given, std::span<const tensor_type> inputs, diagnostics& problems) {
@@ -206,6 +229,13 @@ stage_kind onnx_kind(const network_factory& make_cuda) {
                       .required = true}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
   kind.parameters.push_back(denormals_parameter());
+  kind.parameters.push_back(
+      {.name = "intermediate",
+       .type = parameter_type::tree,
+       .help =
+           "Values inside the model that the stage writes, too, after the model's outputs. They "
+           "are computed apart, without fusion with what follows.",
+       .structure = "name or list of names"});
   kind.open = [make_cuda](const arguments& values, diagnostics& out) {
     return open_onnx(values, make_cuda, out);
   };

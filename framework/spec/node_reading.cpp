@@ -207,7 +207,11 @@ std::optional<dtype> read_dtype(const node& n, std::string_view what, diagnostic
   return name ? dtype_from(*name) : std::nullopt;
 }
 
-std::vector<named> read_names(const node& n, std::string_view what, diagnostics& out) {
+namespace {
+
+std::vector<named> read_list(const node& n, std::string_view what,
+                             bool (*check)(const named&, std::string_view, diagnostics&),
+                             diagnostics& out) {
   std::vector<named> names;
   const auto read = [&](const node& item) {
     if (!item.is_scalar() || is_unresolved(item)) {
@@ -215,7 +219,7 @@ std::vector<named> read_names(const node& n, std::string_view what, diagnostics&
       return;
     }
     const named name{item.text(), item.where()};
-    if (check_name(name, fmt::format("a member of '{}'", what), out)) names.push_back(name);
+    if (check(name, fmt::format("a member of '{}'", what), out)) names.push_back(name);
   };
   if (n.is_sequence()) {
     std::ranges::for_each(n.items(), read);
@@ -223,6 +227,16 @@ std::vector<named> read_names(const node& n, std::string_view what, diagnostics&
     read(n);
   }
   return names;
+}
+
+}  // namespace
+
+std::vector<named> read_names(const node& n, std::string_view what, diagnostics& out) {
+  return read_list(n, what, check_name, out);
+}
+
+std::vector<named> read_labels(const node& n, std::string_view what, diagnostics& out) {
+  return read_list(n, what, check_label, out);
 }
 
 std::optional<std::string> read_choice(const node& n, std::string_view what,
