@@ -54,6 +54,60 @@ nn::onnx_model model_of(const arguments& values, diagnostics& out) {
   }
 }
 
+/// Returns a tensor of an input's type with these numbers, or with one number in all elements.
+/// Extents that the model leaves open are 1, or as many as there are numbers in a list.
+std::optional<nn::onnx_tensor> fixed(const nn::onnx_value& input, const node& value,
+                                     diagnostics& out) {
+  const std::string what = fmt::format("fixed_inputs.{}", input.name);
+  const auto numbers = read_numbers(value, what, out);
+  if (!numbers) return {};
+  const auto& declared = input.extents.value_or(std::vector<nn::onnx_extent>{});
+  std::vector<std::int64_t> extents;
+  for (const nn::onnx_extent& extent : declared) {
+    const std::int64_t open = declared.size() == 1 ? std::ssize(*numbers) : 1;
+    extents.push_back(extent.number.value_or(0) > 0 ? *extent.number : open);
+  }
+  nn::onnx_tensor result{.name = input.name, .element = input.element, .extents = shape(extents)};
+  const auto elements = result.extents.checked_elements().value_or(0);
+  if (std::ssize(*numbers) != 1 && std::ssize(*numbers) != elements) {
+    out.error(value.where(), fmt::format("'{}' has {} numbers, but the input takes {}", what,
+                                         numbers->size(), shape_text(input)));
+    return {};
+  }
+  std::vector<double> all = *numbers;
+  all.resize(static_cast<std::size_t>(elements), all.front());
+  if (nn::is_whole(input.element)) {
+    result.values = std::vector<std::int64_t>(all.begin(), all.end());
+  } else if (input.element == nn::onnx_type::float64) {
+    result.values = std::move(all);
+  } else {
+    result.values = std::vector<float>(all.begin(), all.end());
+  }
+  return result;
+}
+
+/// Makes constants of the inputs that `fixed_inputs` gives.
+void fix_inputs(const arguments& values, nn::onnx_graph& graph, diagnostics& out) {
+  if (!values.has("fixed_inputs")) return;
+  const node& given = values.tree("fixed_inputs");
+  if (!given.is_mapping()) {
+    report_mismatch(given, "fixed_inputs", "a mapping of inputs to numbers", out);
+    return;
+  }
+  for (const auto& [name, value] : given.members()) {
+    const auto input = std::ranges::find(graph.inputs, name.text, &nn::onnx_value::name);
+    if (input == graph.inputs.end()) {
+      std::vector<std::string> known;
+      std::ranges::transform(graph.inputs, std::back_inserter(known), &nn::onnx_value::name);
+      out.error(name.place, fmt::format("the model has no input '{}'{}", name.text,
+                                        suggestion(name.text, known)));
+    } else if (auto tensor = fixed(*input, value, out)) {
+      graph.initializers.push_back(std::move(*tensor));
+      graph.inputs.erase(input);
+    }
+  }
+}
+
 /// Makes outputs of the values that `intermediate` names.
 void add_intermediate(const arguments& values, nn::onnx_graph& graph, diagnostics& out) {
   if (!values.has("intermediate") || graph.nodes.empty()) return;
@@ -181,6 +235,7 @@ prepared_stage prepare_onnx(const nn::onnx_model& model, const arguments& values
 opened_stage open_onnx(const arguments& values, const network_factory& make_cuda,
                        diagnostics& out) {
   const auto model = std::make_shared<nn::onnx_model>(model_of(values, out));
+  fix_inputs(values, model->graph, out);
   add_intermediate(values, model->graph, out);
   return {ports_of(model->graph),
           [model, make_cuda, shared = std::make_shared<std::shared_ptr<const nn::weight_table>>()](
@@ -236,6 +291,11 @@ stage_kind onnx_kind(const network_factory& make_cuda) {
            "Values inside the model that the stage writes, too, after the model's outputs. They "
            "are computed apart, without fusion with what follows.",
        .structure = "name or list of names"});
+  kind.parameters.push_back(
+      {.name = "fixed_inputs",
+       .type = parameter_type::tree,
+       .help = "Inputs that are constants, as '{sr: 16000}': the stage does not read them, and "
+               "conditions that depend on them are decided once."});
   kind.open = [make_cuda](const arguments& values, diagnostics& out) {
     return open_onnx(values, make_cuda, out);
   };

@@ -17,15 +17,20 @@
 namespace graphline {
 namespace {
 
+/// Returns a valid name that resembles one of a model.
+std::string valid_name(const std::string& given) {
+  std::string name = given.substr(0, 60);
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '.'; }, '_');
+  return name.find_first_not_of("._-") == name.npos ? "model" : name;
+}
+
 /// Returns valid names that resemble those of a model, each once.
 class name_maker {
  public:
   std::string name_for(const std::string& given) {
-    std::string name = given.substr(0, 60);
-    std::ranges::replace_if(
-        name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '.'; }, '_');
-    if (name.find_first_not_of("._-") == name.npos) name = "model";
-    const std::string first = name;
+    const std::string first = valid_name(given);
+    std::string name = first;
     for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", first, i);
     return name;
   }
@@ -58,8 +63,15 @@ std::string pipeline_of_model(const std::string& path, const std::string& writte
   std::vector<std::string> reads;
   std::vector<std::string> open;  // names of parameters without a value
   std::vector<std::string> places;
+  std::vector<std::string> fixed;
   std::string inputs;
   for (const nn::onnx_value& input : model.graph.inputs) {
+    if (const auto value = values.find(valid_name(input.name)); value != values.end()) {
+      const std::string name = parameter_names.name_for(input.name);
+      params.push_back(fmt::format("{}: {}", name, value->second));
+      fixed.push_back(fmt::format("{}: ${}", quoted(input.name), name));
+      continue;
+    }
     std::vector<std::string> extents;
     for (const nn::onnx_extent& extent : input.extents.value_or(std::vector<nn::onnx_extent>{})) {
       if (extent.number.value_or(0) > 0) {
@@ -104,10 +116,12 @@ std::string pipeline_of_model(const std::string& path, const std::string& writte
       "  - name: {0}\n"
       "    kind: onnx\n"
       "    model: {4}\n"
-      "    reads: {{{5}}}\n",
+      "    reads: {{{5}}}\n"
+      "{6}",
       name, fmt::join(params, ", "), inputs.empty() ? " {}" : "\n",
       inputs.substr(0, inputs.empty() ? 0 : inputs.size() - 1), quoted(written),
-      fmt::join(reads, ", "));
+      fmt::join(reads, ", "),
+      fixed.empty() ? "" : fmt::format("    fixed_inputs: {{{}}}\n", fmt::join(fixed, ", ")));
 }
 
 }  // namespace graphline

@@ -104,6 +104,25 @@ class model_alone(Case):
         self.expect(graphline("run", path, "--set", "high=2"), 0)
         self.expect(graphline("run", path, "--set", "high=2", "--set", "hihg=3"), 2, "'hihg'")
 
+    def test_inputs_with_a_value_are_constants(self):
+        graph = (text(1, node("Mul", ["x", "by"], ["scaled"], "mul"))
+                 + text(1, node("Expand", ["scaled", "shape"], ["y"], "expand"))
+                 + text(2, "scaled") + text(11, value("x", [3])) + text(11, value("by", []))
+                 + text(11, text(1, "shape")
+                        + text(2, text(1, number(1, 7) + text(2, text(1, number(1, 2))))))
+                 + text(12, value("y", ["rows", 3])))
+        path = self.folder / "scaled.onnx"
+        path.write_bytes(number(1, 8) + text(8, number(2, 17)) + text(7, graph))
+        self.expect(graphline("run", path), 2, "needs a constant as its input 1", "fixed_inputs")
+        tensors = self.folder / "tensors"
+        self.expect(graphline("run", path, "--set", "shape=[2, 1]", "--set", "by=0.5",
+                              "--save-tensors", tensors), 0)
+        x = floats(tensors / "input.x.npy")
+        self.assertEqual(floats(tensors / "output.scaled.npy"), [one / 2 for one in x] * 2)
+        self.expect(graphline("run", path, "--set", "shape=[2, 1, 1]"), 2,
+                    "'fixed_inputs.shape' has 3 numbers, but the input takes [2]")
+        self.expect(graphline("run", path, "--set", "shpae=2"), 2, "shpae")
+
     def test_its_pipeline_is_written_to_go_on_with(self):
         folder = self.folder / "elsewhere"
         folder.mkdir()

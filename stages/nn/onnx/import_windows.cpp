@@ -234,25 +234,6 @@ std::size_t import_log_softmax(onnx_importer& to, const onnx_call& node) {
   });
 }
 
-std::size_t import_batch_normalization(onnx_importer& to, const onnx_call& node) {
-  node.require(node.integer("training_mode", 0) == 0, "trains, which is not supported");
-  node.require(node.integer("spatial", 1) == 1,
-               "has statistics for each position, which is not supported");
-  const shape extents = node.extents(0);
-  node.require(extents.rank() >= 2, "has no channels");
-  std::vector<std::size_t> weights;
-  for (std::size_t i = 1; i < 5; ++i) {
-    node.input(i);  // refuses an input computed by the network
-    weights.push_back(to.value(i));
-  }
-  std::int64_t pixels = 1;
-  for (std::size_t i = 2; i < extents.rank(); ++i) pixels *= extents[i];
-  std::size_t x = to.value(0);
-  if (extents.rank() != 4) x = to.add_reshape(x, {extents[0], extents[1], pixels, 1});
-  const batch_norm2d_layer norm{static_cast<double>(node.number("epsilon", 1e-5F))};
-  return to.add_reshape(to.add(norm, {x}, weights), extents);
-}
-
 /// Normalizes rows of x by their mean and variance.
 std::size_t normalize_rows(onnx_importer& to, std::size_t x, std::int64_t extent, float epsilon,
                            const std::vector<std::size_t>& weights) {
@@ -309,6 +290,30 @@ std::size_t normalize_groups(onnx_importer& to, const onnx_call& node, std::int6
   };
   const std::size_t scaled = to.add_pointwise(function::mul, {whole, per_channel(1)});
   return to.add_pointwise(function::add, {scaled, per_channel(2)});
+}
+
+std::size_t import_batch_normalization(onnx_importer& to, const onnx_call& node) {
+  node.require(node.integer("spatial", 1) == 1,
+               "has statistics for each position, which is not supported");
+  const shape extents = node.extents(0);
+  node.require(extents.rank() >= 2, "has no channels");
+  if (node.integer("training_mode", 0) != 0) {
+    // Weight standardization, as exporters write it.
+    node.require(extents[0] == 1,
+                 "has statistics of a batch, as in training, which is not supported");
+    return normalize_groups(to, node, extents[1]);
+  }
+  std::vector<std::size_t> weights;
+  for (std::size_t i = 1; i < 5; ++i) {
+    node.input(i);  // refuses an input computed by the network
+    weights.push_back(to.value(i));
+  }
+  std::int64_t pixels = 1;
+  for (std::size_t i = 2; i < extents.rank(); ++i) pixels *= extents[i];
+  std::size_t x = to.value(0);
+  if (extents.rank() != 4) x = to.add_reshape(x, {extents[0], extents[1], pixels, 1});
+  const batch_norm2d_layer norm{static_cast<double>(node.number("epsilon", 1e-5F))};
+  return to.add_reshape(to.add(norm, {x}, weights), extents);
 }
 
 /// Computes x / (bias + alpha / size * sum of squares of adjacent channels)^beta.

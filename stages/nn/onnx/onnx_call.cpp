@@ -33,7 +33,7 @@ const onnx_tensor& onnx_call::input(std::size_t input) const {
     refuse(
         size_of(found.element) > 0
             ? fmt::format("needs a constant as its input {}, and not what it reads or computes in "
-                          "every frame",
+                          "every frame; 'fixed_inputs' makes constants of the model's inputs",
                           input)
             : fmt::format("has an input {} of type {}, which is not supported", input,
                           to_string(found.element)));

@@ -115,6 +115,20 @@ TEST(onnx_clip, has_the_largest_number_as_default_bound) {
               ElementsAre(std::numeric_limits<float>::max(), 0));
 }
 
+TEST(onnx_batch_normalization, takes_the_statistics_of_one_batch_that_trains) {
+  model_text model;
+  const auto ones = model.constant({2}, {1, 1});
+  const auto norm =
+      model.node("BatchNormalization",
+                 {"x", model.constant({2}, {1, 10}), model.constant({2}, {0, 5}), ones, ones},
+                 {integer("training_mode", 1)});
+  model_text other = model;
+  // Means 2 and 4, standard deviations 1 and 3.
+  EXPECT_THAT(given(model, {1, 2, 2}, {1, 3, 1, 7}, norm),
+              testing::Pointwise(testing::FloatNear(1e-4F), {-1.0F, 1.0F, -5.0F, 15.0F}));
+  EXPECT_THAT(refusal(other, {2, 2, 2}, norm), HasSubstr("has statistics of a batch"));
+}
+
 TEST(onnx_transposed_convolution, has_the_stated_extents) {
   const auto upsampled = [](std::int64_t wanted) {
     model_text model;
