@@ -19,9 +19,10 @@ function(graphline_library name)
   target_compile_options(graphline_${name} PRIVATE
     $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:$<IF:$<BOOL:${ARG_ONCE}>,-O1,-O2>>)
   # Sources with their own options are not part of unity builds. OpenMP's macro prevents gcc from
-  # using precompiled headers.
+  # using precompiled headers. Loops with std::sqrt are vectorized only if it sets no errno.
   set_source_files_properties(${ARG_ARITHMETIC} PROPERTIES
-    COMPILE_OPTIONS "${OpenMP_CXX_FLAGS};$<$<CONFIG:Release>:-O3>" SKIP_PRECOMPILE_HEADERS ON)
+    COMPILE_OPTIONS "${OpenMP_CXX_FLAGS};-fno-math-errno;$<$<CONFIG:Release>:-O3>"
+    SKIP_PRECOMPILE_HEADERS ON)
   graphline_precompile(graphline_${name})
   graphline_compile_together(graphline_${name})
   set_property(GLOBAL APPEND PROPERTY GRAPHLINE_LIBRARIES graphline_${name})
