@@ -142,6 +142,9 @@ stage_ports ports_of(const nn::onnx_graph& graph) {
   for (const nn::onnx_value& output : graph.outputs) {
     ports.outputs.push_back({output.name, shape_text(output), any});
   }
+  for (const std::string& name : nn::counted_outputs(graph)) {
+    ports.outputs.push_back({name + ".count", "int64 [1], how many rows are valid", false});
+  }
   return ports;
 }
 
@@ -277,7 +280,11 @@ stage_kind onnx_kind(const network_factory& make_cuda) {
   kind.headline = "A neural network from an ONNX file";
   kind.on = side::device;
   kind.inputs = {{"inputs", "Those of the model; bool as uint8, int8 and int16 as int32.", true}};
-  kind.outputs = {{"outputs", "Those of the model, float32 or integers; bool as uint8.", true}};
+  kind.outputs = {
+      {"outputs",
+       "Those of the model, float32 or integers; bool as uint8. After NonMaxSuppression "
+       "and NonZero, OUTPUT.count: how many rows of OUTPUT are valid.",
+       true}};
   kind.parameters = {{.name = "model",
                       .type = parameter_type::path,
                       .help = "ONNX file, of operator set 7 to 23.",

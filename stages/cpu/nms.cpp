@@ -5,70 +5,39 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "stages/cpu/ranking.hpp"
 #include "stages/kinds.hpp"
+#include "stages/nn/operations/suppression.hpp"
 
 namespace graphline {
 namespace {
-
-/// A box given by two corners.
-struct box {
-  float x1;
-  float y1;
-  float x2;
-  float y2;
-
-  float area() const noexcept { return (x2 - x1) * (y2 - y1); }
-};
-
-/// Converts x and y of the center, width and height to corners.
-box from_center(const box& given) noexcept {
-  const float width = given.x2 / 2;
-  const float height = given.y2 / 2;
-  return {given.x1 - width, given.y1 - height, given.x1 + width, given.y1 + height};
-}
-
-/// Returns intersection over union: NaN if both boxes are empty. NaN suppresses no box.
-float overlap(const box& a, const box& b) noexcept {
-  const float width = std::max(0.0F, std::min(a.x2, b.x2) - std::max(a.x1, b.x1));
-  const float height = std::max(0.0F, std::min(a.y2, b.y2) - std::max(a.y1, b.y1));
-  const float common = width * height;
-  return common / (a.area() + b.area() - common);
-}
 
 /// Returns N for boxes of shape [.., N, 4].
 std::int64_t per_entry(const shape& boxes) {
   return boxes[boxes.rank() - 2];
 }
 
-/// A box with its class.
-struct classed_box {
-  box corners;
-  std::int64_t of_class;
-};
+nn::suppression_limits limits_of(const arguments& given) {
+  nn::suppression_limits limits{.iou_threshold = given.number("iou_threshold"),
+                                .score_threshold = {},
+                                .most = static_cast<std::size_t>(given.integer("max_outputs"))};
+  if (given.has("score_threshold")) limits.score_threshold = given.number("score_threshold");
+  return limits;
+}
 
-/// Greedy non-maximum suppression for each entry of a batch. By falling score, each box is kept
-/// unless a kept box of its class overlaps it by more than the threshold. The result equals that of
+/// Non-maximum suppression for each entry of a batch. The result equals that of
 /// torchvision.ops.batched_nms or, without classes, torchvision.ops.nms.
 class nms final : public cpu_stage {
  public:
   explicit nms(const stage_config& config)
-      : iou_threshold_(config.arguments.number("iou_threshold")),
-        max_outputs_(static_cast<std::size_t>(config.arguments.integer("max_outputs"))),
+      : boxes_(static_cast<std::size_t>(per_entry(config.inputs.at(0).shape))),
+        max_outputs_(limits_of(config.arguments).most),
         centered_(config.arguments.text("format") == "center"),
-        boxes_(static_cast<std::size_t>(per_entry(config.inputs.at(0).shape))) {
-    if (config.arguments.has("score_threshold")) {
-      score_threshold_ = config.arguments.number("score_threshold");
-    }
-    order_.reserve(boxes_);
-    kept_.reserve(std::min(max_outputs_, boxes_));
-  }
+        suppressor_(limits_of(config.arguments), boxes_) {}
 
   void run(const cpu_call& call) override {
-    const box* boxes = call.inputs[0].as<const box>();
+    const nn::box* boxes = call.inputs[0].as<const nn::box>();
     const float* scores = call.inputs[1].as<const float>();
     const auto* classes =
         call.inputs.size() > 2 ? call.inputs[2].as<const std::int64_t>() : nullptr;
@@ -77,54 +46,25 @@ class nms final : public cpu_stage {
     const auto entries = static_cast<std::size_t>(call.outputs[1].type.shape.elements());
     for (std::size_t entry = 0; entry < entries; ++entry) {
       const std::size_t first = entry * boxes_;
-      counts[entry] =
-          suppress(boxes + first, scores + first, classes == nullptr ? nullptr : classes + first,
-                   indices + entry * max_outputs_);
+      std::int64_t* const begin = indices + entry * max_outputs_;
+      std::int64_t* end = begin;
+      suppressor_.run(
+          {scores + first, boxes_},
+          [&](std::size_t i) {
+            return centered_ ? nn::from_center(boxes[first + i]) : boxes[first + i];
+          },
+          [&](std::size_t i) { return classes == nullptr ? 0 : classes[first + i]; },
+          [&](std::size_t i) { *end++ = static_cast<std::int64_t>(i); });
+      counts[entry] = end - begin;
+      std::fill(end, begin + max_outputs_, -1);
     }
   }
 
  private:
-  /// Processes one entry of a batch; `classes` may be null.
-  /// @return the number of kept boxes
-  std::int64_t suppress(const box* boxes, const float* scores, const std::int64_t* classes,
-                        std::int64_t* indices) {
-    rank(scores);
-    kept_.clear();
-    for (const ranked& candidate : order_) {
-      if (kept_.size() == max_outputs_) break;
-      const box& given = boxes[candidate.index()];
-      const classed_box b{.corners = centered_ ? from_center(given) : given,
-                          .of_class = classes == nullptr ? 0 : classes[candidate.index()]};
-      if (suppressed(b)) continue;
-      indices[kept_.size()] = candidate.index();
-      kept_.push_back(b);
-    }
-    std::fill(indices + kept_.size(), indices + max_outputs_, -1);
-    return static_cast<std::int64_t>(kept_.size());
-  }
-
-  void rank(const float* scores) {
-    order_.clear();
-    for (std::size_t i = 0; i < boxes_; ++i) {
-      if (score_threshold_ && !(scores[i] > *score_threshold_)) continue;
-      order_.emplace_back(scores[i], static_cast<std::uint32_t>(i));
-    }
-    std::sort(order_.begin(), order_.end());
-  }
-
-  bool suppressed(const classed_box& b) const {
-    return std::any_of(kept_.begin(), kept_.end(), [&](const classed_box& k) {
-      return k.of_class == b.of_class && overlap(k.corners, b.corners) > iou_threshold_;
-    });
-  }
-
-  double iou_threshold_;
-  std::optional<double> score_threshold_;
+  std::size_t boxes_;  ///< number of boxes in an entry of a batch
   std::size_t max_outputs_;
   bool centered_;
-  std::size_t boxes_;  ///< number of boxes in an entry of a batch
-  std::vector<ranked> order_;
-  std::vector<classed_box> kept_;
+  nn::suppressor suppressor_;
 };
 
 /// Upper bound of `max_outputs`, so that the size of the indices in bytes fits into 64 bits.

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "stages/cpu/ranking.hpp"
 #include "stages/kinds.hpp"
+#include "stages/nn/operations/ranking.hpp"
 
 namespace graphline {
 namespace {
@@ -43,14 +43,14 @@ class top_k final : public cpu_stage {
   /// Moves the k largest values of a row to the front, in order.
   void rank(const float* row, std::size_t k) {
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-      candidates_[c] = ranked(row[c], static_cast<std::uint32_t>(c));
+      candidates_[c] = nn::ranked(row[c], static_cast<std::uint32_t>(c));
     }
     const auto end = candidates_.begin() + static_cast<std::ptrdiff_t>(k);
     if (end != candidates_.end()) std::nth_element(candidates_.begin(), end, candidates_.end());
     std::sort(candidates_.begin(), end);
   }
 
-  std::vector<ranked> candidates_;  // values of the current row
+  std::vector<nn::ranked> candidates_;  // values of the current row
 };
 
 /// FLOPs are unknown, because comparisons do not count as FLOPs.

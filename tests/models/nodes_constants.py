@@ -130,7 +130,8 @@ def identity_matrix(source, _):
 def non_zero(source, _):
     dtype = source.pick("float32", "int64", "int32", "bool")
     values = source.random.integers(0, 3, source.shape(1, 4))
-    return Node(source.opset(9), [source.constant(values, dtype)], gives="int64")
+    return Node(source.opset(9), [source.input(np.asarray(values, dtype))], gives="int64",
+                counted=1)
 
 
 @draws("Range")

@@ -303,3 +303,22 @@ def at_elements(source, operator):
     node = updated(source, opset, x, given, chosen)
     node.attributes.update(attributes)
     return node
+
+
+@draws("NonMaxSuppression")
+def suppression(source, _):
+    batch, classes, count = source.whole(1, 3), source.whole(1, 4), source.whole(1, 30)
+    boxes = source.random.uniform(0, 4, (batch, count, 4))
+    if source.chance(0.5):  # mostly corners in order
+        boxes[..., 2:] += boxes[..., :2]
+    scores = source.random.uniform(-1, 1, (batch, classes, count))
+    if source.chance(0.3):
+        scores = np.round(scores, 1)
+    inputs = [source.input(np.asarray(boxes, "float32"), 0.9),
+              source.input(np.asarray(scores, "float32"), 0.9),
+              source.constant([source.pick(1, 2, 3, 30, 2**63 - 1, source.whole(0, 1))])]
+    for low in (0, -1)[:source.whole(0, 2)]:
+        inputs.append(source.constant([source.number(low, 1)], "float32"))
+    attributes = {}
+    source.maybe(attributes, center_point_box=source.whole(0, 1))
+    return Node(source.opset(10), inputs, attributes, gives="int64")

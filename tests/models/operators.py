@@ -68,6 +68,7 @@ class Case:
                 if each is not None:
                     each.computed = False
         self.reads = {}  # array by the model's input
+        self.gives = []  # the model's outputs
         self.refused = self.failed = None
         self.given = self.expected = None
 
@@ -108,6 +109,7 @@ class Case:
                 nodes.append(onnx.helper.make_node("Cast", [name], [f"float{i}"], to=1))
                 nodes.append(onnx.helper.make_node("Add", [f"float{i}", "zero"], [f"sum{i}"]))
                 given[i], gives[i] = f"sum{i}", "float32"
+        self.gives = given
         inputs = [onnx.helper.make_tensor_value_info(
             name, onnx.helper.np_dtype_to_tensor_dtype(values.dtype), values.shape)
             for name, values in self.reads.items()]
@@ -167,9 +169,9 @@ def write_pipeline(cases, path):
     lines.append("stages:")
     for case in cases:
         reads = ", ".join(f"{case.stem}.{name}" for name in case.reads)
-        writes = ", ".join(f"{case.stem}.out{i}" for i in range(case.drawn.outputs))
+        writes = ", ".join(f"{name}: {case.stem}.out{i}" for i, name in enumerate(case.gives))
         lines.append(f"  - {{name: {case.stem}, kind: onnx, model: {case.stem}.onnx, "
-                     f"reads: [{reads}], writes: [{writes}]}}")
+                     f"reads: [{reads}], writes: {{{writes}}}}}")
         places[len(lines)] = case
     path.write_text("\n".join(lines) + "\n")
     return places
@@ -201,6 +203,10 @@ def carry_out(cases, folder):
         for case in cases:
             case.given = [np.load(out / f"output.{case.stem}.out{i}.npy")
                           for i in range(case.drawn.outputs)]
+            count = out / f"output.{case.stem}.y0.count.npy"
+            if count.exists():
+                valid = range(np.load(count).item())
+                case.given[0] = np.take(case.given[0], valid, case.drawn.counted)
     elif len(cases) == 1:
         cases[0].failed = f"status {done.returncode}: {done.stderr.strip()}"
     else:

@@ -48,5 +48,22 @@ TEST(onnx_stage, reads_its_model_when_it_is_opened_and_never_again) {
   EXPECT_THAT(out.all()[0].message, HasSubstr("does not exist"));
 }
 
+TEST(onnx_stage, writes_the_number_of_rows_that_depend_on_the_data) {
+  const stage_kind kind = onnx_kind();
+  const arguments values = read_arguments(
+      kind, "{model: /usr/share/libonnx-testdata/data/node/test_nonzero_example/model.onnx}");
+  diagnostics out;
+  const opened_stage opened = kind.open(values, out);
+  ASSERT_FALSE(out.has_errors()) << out.render();
+  ASSERT_EQ(opened.ports.outputs.size(), 2U);
+  EXPECT_EQ(opened.ports.outputs[1].name, opened.ports.outputs[0].name + ".count");
+  const prepared_stage stage =
+      opened.prepare(values, std::vector<tensor_type>{{{2, 2}, dtype::uint8}}, out);
+  ASSERT_FALSE(out.has_errors()) << out.render();
+  ASSERT_EQ(stage.outputs.size(), 2U);
+  EXPECT_EQ(to_string(stage.outputs[0]), "int64 [2, 4]");
+  EXPECT_EQ(to_string(stage.outputs[1]), "int64 [1]");
+}
+
 }  // namespace
 }  // namespace graphline::test

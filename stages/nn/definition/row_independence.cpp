@@ -88,10 +88,11 @@ struct path_rule {
   row_path operator()(const layer_norm_layer&) const { return combining({in.rank() - 1}); }
   row_path operator()(const gather_layer& gather) const { return combining({gather.axis}); }
   row_path operator()(const resample_layer& resample) const { return combining({resample.axis}); }
-  row_path operator()(const indexed_gather_layer&) const { return combining(all_axes()); }
   row_path operator()(const indexed_scatter_layer&) const { return combining(all_axes()); }
   row_path operator()(const top_k_layer& top) const { return combining({top.axis}); }
   row_path operator()(const cumulative_sum_layer& sum) const { return combining({sum.axis}); }
+  row_path operator()(const non_max_suppression_layer&) const { return combining(all_axes()); }
+  row_path operator()(const nonzero_layer&) const { return combining(all_axes()); }
 
   row_path operator()(const softmax_layer& softmax) const {
     const auto dim = static_cast<std::size_t>(softmax.dim);
@@ -146,6 +147,21 @@ struct path_rule {
     }
     if (input == 0) path.axes[take.axis].reset();
     return path;
+  }
+
+  row_path operator()(const indexed_gather_layer& gather) const {
+    if (input == 0) return combining(all_axes());
+    // The view of the indices has a last dimension for those of one element.
+    const pointwise_space& space = gather.selected.space;
+    std::vector<std::int64_t> extents = space.extents;
+    std::vector<std::int64_t> from = space.strides[1];
+    std::vector<std::int64_t> to = packed_strides(shape(extents));
+    extents.push_back(std::ssize(gather.selected.extents));
+    from.push_back(1);
+    to.push_back(0);
+    const shape viewed(std::move(extents));
+    const std::size_t last = space.extents.size();
+    return {{viewed, std::move(from)}, {viewed, std::move(to)}, {last}};
   }
 
   std::vector<std::size_t> all_axes() const {
@@ -214,6 +230,40 @@ std::string combined_rows(const network_definition& network, const std::vector<b
     }
   }
   return {};
+}
+
+bool carry_counted_rows(const network_definition& network, const network_layer& layer,
+                        counted_values& counted) {
+  for (const std::size_t output : layer.outputs) {
+    const shape& out = network.shape_of(output);
+    counted_rows made;
+    row_stride stride;
+    for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+      const auto read = counted.find(layer.inputs[i]);
+      if (read == counted.end()) continue;
+      if (stride && made.count != read->second.count) return false;
+      made = read->second;
+      const path_rule rule{network, layer, i, network.shape_of(layer.inputs[i]), out};
+      if (carry(rule, made.stride, made.capacity, stride) != rows_are::independent) return false;
+    }
+    if (!stride) continue;
+    const std::vector<std::int64_t> strides = packed_strides(out);
+    made.stride = *stride;
+    bool along = false;
+    for (std::size_t axis = 0; axis < out.rank(); ++axis) {
+      along = along || (out[axis] == made.capacity && strides[axis] == made.stride);
+    }
+    if (!along) return false;
+    counted[output] = made;
+  }
+  const std::size_t first = layer.outputs.front();
+  const shape& out = network.shape_of(first);
+  if (std::holds_alternative<non_max_suppression_layer>(layer.operation)) {
+    counted[first] = {layer.outputs[1], out[0], out[1]};
+  } else if (std::holds_alternative<nonzero_layer>(layer.operation)) {
+    counted[first] = {layer.outputs[1], out[1], 1};
+  }
+  return true;
 }
 
 }  // namespace graphline::nn

@@ -10,6 +10,7 @@
 #include "stages/nn/operations/indexed_places.hpp"
 #include "stages/nn/operations/movements.hpp"
 #include "stages/nn/operations/scalar_math.hpp"
+#include "stages/nn/operations/suppression.hpp"
 #include "stages/nn/operations/windows.hpp"
 #include "stages/nn/weights/float_conversion.hpp"
 
@@ -391,6 +392,84 @@ void lower(host_lowering& b, const layer_group& group, const cumulative_sum_laye
       },
       {b.plain_input_of(head)}, result);
   b.set_output(group.head, result);
+}
+
+void lower(host_lowering& b, const layer_group& group,
+           const non_max_suppression_layer& suppression) {
+  const network_layer& head = b.layer(group.head);
+  const shape& scores = b.network().shape_of(head.inputs[1]);
+  const std::int64_t capacity = b.output_shape(head)[0];
+  const host_value rows = b.make_tensor(plain_layout(b.output_shape(head)));
+  const host_value count = b.make_tensor(plain_layout({1}));
+  const std::int64_t each = std::min(suppression.most, scores[2]);
+  const suppression_limits limits{suppression.iou_threshold, suppression.score_threshold,
+                                  static_cast<std::size_t>(each)};
+  add_work(b, head,
+           [limits, each, capacity, entries = scores[0], classes = scores[1], boxes = scores[2],
+            centered = suppression.centered](const float* corners, const float* scored, float* to,
+                                             float* counted) {
+             // Every entry and class has a part of the rows; then the parts are joined.
+             std::vector<std::int64_t> found(static_cast<std::size_t>(entries * classes));
+             const auto size = static_cast<std::size_t>(boxes);
+#pragma omp parallel
+             {
+               suppressor suppress(limits, size);
+#pragma omp for schedule(dynamic)
+               for (std::int64_t i = 0; i < entries * classes; ++i) {
+                 const auto* const first =
+                     reinterpret_cast<const box*>(corners) + i / classes * boxes;
+                 float* row = to + i * each * 3;
+                 suppress.run(
+                     {scored + i * boxes, size},
+                     [&](std::size_t at) {
+                       return centered ? from_center(first[at]) : ordered(first[at]);
+                     },
+                     [](std::size_t) { return 0; },
+                     [&](std::size_t at) {
+                       *row++ = static_cast<float>(i / classes);
+                       *row++ = static_cast<float>(i % classes);
+                       *row++ = static_cast<float>(at);
+                     });
+                 found[static_cast<std::size_t>(i)] = row - (to + i * each * 3);
+               }
+             }
+             float* end = to;
+             for (std::size_t i = 0; i < found.size(); ++i) {
+               const float* part = to + static_cast<std::int64_t>(i) * each * 3;
+               end = end == part ? end + found[i] : std::copy(part, part + found[i], end);
+             }
+             std::fill(end, to + capacity * 3, 0.0F);
+             *counted = static_cast<float>((end - to) / 3);
+           },
+           {b.plain_input_of(head), b.plain_input_of(head, 1)}, {rows, count});
+  b.set_output(group.head, rows);
+  b.set_value(head.outputs[1], count);
+}
+
+void lower(host_lowering& b, const layer_group& group, const nonzero_layer&) {
+  const network_layer& head = b.layer(group.head);
+  const shape& x = b.input_shape(head);
+  const std::int64_t capacity = b.output_shape(head)[1];
+  const host_value places = b.make_tensor(plain_layout(b.output_shape(head)));
+  const host_value count = b.make_tensor(plain_layout({1}));
+  add_work(b, head,
+           [capacity, extents = x.extents(), strides = packed_strides(x), elements = x.elements()](
+               const float* from, float* to, float* counted) {
+             std::fill_n(to, capacity * std::ssize(extents), 0.0F);
+             std::int64_t found = 0;
+             for (std::int64_t i = 0; i < elements; ++i) {
+               if (from[i] == 0.0F) continue;
+               for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+                 to[static_cast<std::int64_t>(axis) * capacity + found] =
+                     static_cast<float>(i / strides[axis] % extents[axis]);
+               }
+               ++found;
+             }
+             *counted = static_cast<float>(found);
+           },
+           {b.plain_input_of(head)}, {places, count});
+  b.set_output(group.head, places);
+  b.set_value(head.outputs[1], count);
 }
 
 void lower(host_lowering& b, const layer_group& group, const convert_layer& convert) {

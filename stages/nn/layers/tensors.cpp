@@ -33,6 +33,13 @@ void check_indexed(const indexed_elements& selected, const layer_input& x,
   }
 }
 
+/// Returns the extent for rows of which a layer gives up to `most`. It is at least 2, so that these
+/// rows lie along a dimension that differs from those of one element.
+std::int64_t counted_capacity(std::int64_t most, layer_problems& problems) {
+  if (most > most_indexed) problems.report(fmt::format("may give {} rows, above 2^24", most));
+  return std::max<std::int64_t>(most, 2);
+}
+
 /// Returns the product of the extents that are not -1.
 std::int64_t stated_elements(const std::vector<std::int64_t>& extents) {
   std::int64_t stated = 1;
@@ -281,6 +288,32 @@ layer_shape infer(const top_k_layer& top, std::span<const layer_input> inputs,
 layer_shape infer(const cumulative_sum_layer&, std::span<const layer_input> inputs,
                   layer_problems&) {
   return {.output = inputs[0].shape, .cost = element_cost(inputs[0].shape, 1)};
+}
+
+layer_shape infer(const non_max_suppression_layer& suppression, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const shape& boxes = inputs[0].shape;
+  const shape& scores = inputs[1].shape;
+  if (boxes.rank() != 3 || scores.rank() != 3 || boxes[2] != 4 || scores[0] != boxes[0] ||
+      scores[2] != boxes[1] || boxes[1] > most_indexed) {
+    problems.report(
+        fmt::format("takes boxes [batch, N, 4] and scores [batch, classes, N] of up to "
+                    "2^24 boxes, not {} and {}",
+                    to_string(boxes), to_string(scores)));
+    return {};
+  }
+  const std::int64_t most = std::min(suppression.most, boxes[1]);
+  return {.output = {counted_capacity(count_of({scores[0], scores[1], most}), problems), 3},
+          .further = {shape{1}},
+          .cost = element_cost(scores, 1)};  // at least one comparison per score
+}
+
+layer_shape infer(const nonzero_layer&, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const shape& x = inputs[0].shape;
+  return {.output = {static_cast<std::int64_t>(x.rank()), counted_capacity(count_of(x), problems)},
+          .further = {shape{1}},
+          .cost = element_cost(x, 1)};
 }
 
 layer_shape infer(const convert_layer& convert, std::span<const layer_input> inputs,

@@ -100,6 +100,8 @@ std::size_t import_gather(onnx_importer& to, const onnx_call& node) {
 std::vector<std::size_t> import_top_k(onnx_importer& to, const onnx_call& node) {
   std::int64_t count = node.integer("k", 0);
   if (to.opset() >= 10) {
+    node.require(node.is_constant(1),
+                 "computes its number of elements; export the model with a constant number");
     const std::vector<std::int64_t> counts = node.integers(1);
     node.require(counts.size() == 1, "takes one number as its input 1");
     count = counts[0];
@@ -108,6 +110,22 @@ std::vector<std::size_t> import_top_k(onnx_importer& to, const onnx_call& node) 
   return to.add_all(
       top_k_layer{.axis = axis, .count = count, .largest = node.integer("largest", 1) != 0},
       {to.value(0)}, {});
+}
+
+/// Refuses constant boxes and scores, because a constant result has an exact number of rows.
+std::size_t import_non_max_suppression(onnx_importer& to, const onnx_call& node) {
+  node.require(!node.is_constant(0) || !node.is_constant(1),
+               "reads only constants, which is not supported");
+  const float overlap = node.has(3) ? node.number(3) : 0.0F;
+  node.require(overlap >= 0 && overlap <= 1, "has an IoU threshold that is not from 0 to 1");
+  const float most = node.has(2) ? node.number(2) : 0.0F;
+  non_max_suppression_layer suppression{.most = saturated<std::int64_t>(most),
+                                        .iou_threshold = overlap,
+                                        .score_threshold = {},
+                                        .centered = node.integer("center_point_box", 0) != 0};
+  node.require(suppression.most > 0, "gives no elements, which is not supported");
+  if (node.has(4)) suppression.score_threshold = node.number(4);
+  return to.add(suppression, {to.value(0), to.value(1)});
 }
 
 onnx_operator imported_arg_of(bool largest) {
@@ -209,6 +227,10 @@ onnx_operators imported_movements() {
       {"Gather", one_output(import_gather)},
       {"GatherElements", one_output(import_gather_indexed)},
       {"GatherND", one_output(import_gather_indexed)},
+      {"NonMaxSuppression", one_output(import_non_max_suppression)},
+      {"NonZero", one_output([](onnx_importer& to, const onnx_call&) {
+         return to.add(nonzero_layer{}, {to.value(0)});
+       })},
       {"OneHot", one_output(import_one_hot)},
       {"Scatter", one_output(import_scatter)},
       {"ScatterElements", one_output(import_scatter)},

@@ -84,6 +84,8 @@ const element_rules& other_rules() {
                           {"Max", as_input<0>},
                           {"MaxPool", as_input<0>},
                           {"Min", as_input<0>},
+                          {"NonMaxSuppression", int64},
+                          {"NonZero", int64},
                           {"Not", boolean},
                           {"OneHot", as_input<2>},
                           {"Or", boolean},

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "framework/base/error.hpp"
@@ -32,6 +33,10 @@ bool are_equal(const onnx_tensor& a, const onnx_tensor& b) {
 }
 
 }  // namespace
+
+bool reads_extents_only(const onnx_node& node) {
+  return node.op_type == "EyeLike" || node.op_type == "Shape" || node.op_type == "Size";
+}
 
 /// Evaluates a node with constant inputs.
 void onnx_importer::evaluate(const onnx_call& call, std::span<const onnx_tensor* const> inputs) {
@@ -136,3 +141,29 @@ std::vector<onnx_tensor> onnx_importer::fold(const onnx_call& call) {
 }
 
 }  // namespace graphline::nn::onnx
+
+namespace graphline::nn {
+
+std::vector<std::string> counted_outputs(const onnx_graph& graph) {
+  std::set<std::string_view> computed;
+  std::set<std::string_view> counted;
+  for (const onnx_value& input : graph.inputs) computed.insert(input.name);
+  for (const onnx_node& node : graph.nodes) {
+    const auto reads = [&](const std::set<std::string_view>& values) {
+      return std::ranges::any_of(node.inputs, [&](const std::string& name) {
+        return !name.empty() && values.contains(name);
+      });
+    };
+    if (onnx::reads_extents_only(node) || (!reads(computed) && node.op_type != "If")) continue;
+    const bool counts = node.op_type == "NonMaxSuppression" || node.op_type == "NonZero";
+    computed.insert(node.outputs.begin(), node.outputs.end());
+    if (counts || reads(counted)) counted.insert(node.outputs.begin(), node.outputs.end());
+  }
+  std::vector<std::string> names;
+  for (const onnx_value& output : graph.outputs) {
+    if (counted.contains(output.name)) names.push_back(output.name);
+  }
+  return names;
+}
+
+}  // namespace graphline::nn

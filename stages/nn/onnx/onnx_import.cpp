@@ -61,7 +61,8 @@ const onnx_operator& find_operator(const onnx_call& call) {
   }
   const auto found = imported().find(node.op_type);
   if (found != imported().end()) return found->second;
-  const bool repeats = node.op_type == "Loop" || node.op_type == "Scan";
+  const bool repeats =
+      node.op_type == "Loop" || node.op_type == "Scan" || node.op_type == "SequenceMap";
   call.refuse(repeats ? "is not supported; export the model with a fixed number of steps, which "
                         "exporters unroll, or export the body and let frames be the steps"
                       : "is not supported");
@@ -88,6 +89,10 @@ onnx_composition find_composition(const onnx_node& node) {
   const auto found = composed_operators().find(node.op_type);
   return found != composed_operators().end() && node.domain.empty() ? found->second : nullptr;
 }
+
+constexpr const char* depends_on_count =
+    "may depend on the number of rows, which is known only when the model runs; end the model "
+    "before it, and compute it in a stage that reads the rows and their count";
 
 void drop_unread(network_definition& network) {
   std::set<std::size_t> read(network.outputs.begin(), network.outputs.end());
@@ -183,6 +188,9 @@ std::vector<std::size_t> onnx_importer::add_all(layer_operation operation,
   // The shape rule's message starts with its empty subject and a space.
   if (!given) call_->refuse(found.all().front().message.substr(1));
   call_->require(shape_of(*given).elements() > 0, "gives no elements, which is not supported");
+  const bool carried =
+      carry_counted_rows(network_.network(), network_.network().layers.back(), counted_);
+  call_->require(carried, depends_on_count);
   return network_.network().layers.back().outputs;
 }
 
@@ -353,8 +361,9 @@ void onnx_importer::report_refused() {
 
 void onnx_importer::carry_out(const onnx_call& call, std::span<const onnx_tensor* const> inputs) {
   const onnx_node& node = call.node();
-  const bool extents_only =
-      node.op_type == "EyeLike" || node.op_type == "Shape" || node.op_type == "Size";
+  const bool extents_only = reads_extents_only(node);
+  const bool counts = extents_only && !node.inputs.empty() && counted_in(node.inputs[0]) != nullptr;
+  call.require(!counts, depends_on_count);
   const bool constant = std::ranges::all_of(inputs, [&](const onnx_tensor* tensor) {
     return tensor == nullptr || tensor->known() || extents_only;
   });
@@ -465,6 +474,14 @@ bool onnx_importer::is_input(std::size_t value) const {
   return std::ranges::find(network_.network().inputs, value) != network_.network().inputs.end();
 }
 
+/// Returns null if all extents of a value are known.
+const counted_rows* onnx_importer::counted_in(const std::string& name) const {
+  const auto known = known_.find(name);
+  if (known == known_.end() || !known->second.value) return nullptr;
+  const auto found = counted_.find(*known->second.value);
+  return found == counted_.end() ? nullptr : &found->second;
+}
+
 void onnx_importer::give(const std::vector<std::size_t>& values) {
   const std::vector<std::string>& names = call_->node().outputs;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -495,6 +512,19 @@ onnx_network onnx_importer::finish(const std::vector<std::string>& outputs) {
       values.push_back(add_conversion(name, *value, {.to = element}, tensor->element));
     } else {
       values.push_back(*value);
+    }
+  }
+  const std::vector<std::string> expected = counted_outputs(model_.graph);
+  for (const std::string& name : outputs) {
+    const counted_rows* rows = counted_in(name);
+    if (known_.contains(name) &&
+        (rows != nullptr) != (std::ranges::find(expected, name) != expected.end())) {
+      out_.error(where_, fmt::format("output '{}' of the model has rows whose number depends on an "
+                                     "'If', which is not supported; export the model without it",
+                                     name));
+    } else if (rows != nullptr) {
+      values.push_back(
+          add_conversion(name + ".count", rows->count, {.to = dtype::int64}, onnx_type::int64));
     }
   }
   onnx_network result{network_.finish(std::move(values)), std::move(constants_)};

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "stages/nn/definition/row_independence.hpp"
 #include "stages/nn/onnx/onnx_call.hpp"
 #include "stages/nn/onnx/onnx_forms.hpp"
 #include "stages/nn/onnx/onnx_import.hpp"
@@ -122,6 +123,7 @@ class onnx_importer {
   void give(const std::vector<std::size_t>& values);
   void make_node(std::size_t first_layer, const std::vector<std::size_t>& values);
   bool is_input(std::size_t value) const;
+  const counted_rows* counted_in(const std::string& name) const;
   const onnx_tensor& keep(onnx_tensor tensor) { return tensors_.emplace_back(std::move(tensor)); }
 
   const onnx_model& model_;
@@ -138,10 +140,14 @@ class onnx_importer {
   const onnx_call* call_ = nullptr;  ///< the current node
   std::size_t layers_of_node_ = 0;
   definition_builder network_;
+  counted_values counted_;
   std::vector<named_tensor> constants_;
   std::map<std::size_t, std::size_t> constant_of_;     ///< by value: its index among the constants
   std::map<std::string, std::size_t> constant_names_;  ///< the last number given to each name
 };
+
+/// Returns true if a node's results follow from the extents of its input.
+bool reads_extents_only(const onnx_node& node);
 
 /// Adds the layers of a node; returns its outputs, in order.
 using onnx_operator = std::function<std::vector<std::size_t>(onnx_importer&, const onnx_call&)>;

@@ -208,6 +208,21 @@ struct top_k_layer {
   bool last_of_equal = false;
 };
 
+/// Reads boxes [batch, N, 4], given by two opposite corners or, if `centered`, by center, width and
+/// height, and scores [batch, classes, N]. For each entry of the batch and class, keeps up to
+/// `most` boxes, as `suppressor` does. Gives the entry, class and box of each, [capacity, 3], by
+/// entry, class and falling score, and how many there are, [1]. Further rows are 0.
+struct non_max_suppression_layer {
+  std::int64_t most = 1;
+  float iou_threshold = 0;
+  std::optional<float> score_threshold;
+  bool centered = false;
+};
+
+/// Gives the positions of the elements of x that are not 0, [rank, capacity], in row-major order,
+/// and how many there are, [1]. Further columns are 0.
+struct nonzero_layer {};
+
 /// Sums the elements up to each element along an axis, from the end if `reverse`.
 struct cumulative_sum_layer {
   std::size_t axis = 0;
@@ -280,6 +295,8 @@ struct recurrent_layer {
   ROW(resample_layer)                 \
   ROW(top_k_layer)                    \
   ROW(cumulative_sum_layer)           \
+  ROW(non_max_suppression_layer)      \
+  ROW(nonzero_layer)                  \
   ROW(convert_layer)
 
 #define GRAPHLINE_ALTERNATIVE(layer) , layer

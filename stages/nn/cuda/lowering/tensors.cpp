@@ -77,6 +77,14 @@ void add_indexed(cuda_lowering& b, const network_layer& head, const cuda_value& 
   b.add_kernel(std::move(form), {from.buffer, numbers.buffer, to.buffer, checks}, head);
 }
 
+[[noreturn]] void refuse_counted(const cuda_lowering& b, const layer_group& group) {
+  const network_layer& head = b.layer(group.head);
+  throw refused_layer(
+      fmt::format("{}: {} runs on 'host' only; split the model before it, and "
+                  "export what precedes it for 'cuda'",
+                  b.owner(head), head.kind));
+}
+
 /// Returns a new value for the output of a layer that only moves elements of `x`.
 cuda_value moved_output(cuda_lowering& b, const layer_group& group, const cuda_value& x) {
   const tensor_layout layout = tensor_layout::row_major;
@@ -259,6 +267,14 @@ void lower(cuda_lowering& b, const layer_group& group, const cumulative_sum_laye
                {x.buffer, y.buffer}, head);
   b.note("a kernel of its own");
   b.set_output(group.head, y);
+}
+
+void lower(cuda_lowering& b, const layer_group& group, const non_max_suppression_layer&) {
+  refuse_counted(b, group);
+}
+
+void lower(cuda_lowering& b, const layer_group& group, const nonzero_layer&) {
+  refuse_counted(b, group);
 }
 
 void lower(cuda_lowering& b, const layer_group& group, const convert_layer& convert) {

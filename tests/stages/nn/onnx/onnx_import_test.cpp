@@ -130,7 +130,8 @@ void expect_outputs(const test_data& data, const values_of_tensors& outputs) {
 
 outcome try_model(const fs::path& folder, carry_out on) {
   auto data = read_test(folder);
-  if (!data) return {};
+  // onnx_counted_rows_test.cpp compares counted outputs.
+  if (!data || !counted_outputs(data->model.graph).empty()) return {};
   diagnostics problems;
   auto outputs = run_model(*data, on, problems);
   if (problems.has_errors() && data->inputs.size() > 1) {

@@ -141,7 +141,9 @@ TEST(onnx_nodes, are_refused_once_for_each_reason) {
   EXPECT_THAT(refused(4, "ai.onnx.ml", "Scaler"),
               HasSubstr("4 nodes (Scaler) are of 'ai.onnx.ml', which is not supported: 'n0', 'n1', "
                         "'n2' and 1 more; compute trees, encoders and the like in a stage"));
-  EXPECT_THAT(refused(1, "", "Loop"), HasSubstr("which exporters unroll"));
+  for (const char* op_type : {"Loop", "Scan", "SequenceMap"}) {
+    EXPECT_THAT(refused(1, "", op_type), HasSubstr("which exporters unroll"));
+  }
 }
 
 TEST(onnx_nodes, are_named_where_the_same_is_wrong_with_several) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace graphline {
+namespace graphline::nn {
 
 /// A value and its index in one integer, which is fast to compare. Sorts as PyTorch does: NaN
 /// first, then by falling value (-0 equals +0), then by rising index. The index must be below 2^32.
@@ -32,4 +32,4 @@ class ranked {
   std::uint64_t key_ = 0;
 };
 
-}  // namespace graphline
+}  // namespace graphline::nn
