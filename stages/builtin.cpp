@@ -55,6 +55,7 @@ stage_registry builtin_stages() {
   registry.add(threshold_kind());
   registry.add(nms_kind());
   registry.add(gather_kind());
+  registry.add(boxes_kind());
   registry.add(text_boxes_kind());
   registry.add(crop_kind());
   registry.add(ctc_decode_kind());

@@ -48,6 +48,7 @@ stage_kind top_k_kind();          // cpu/top_k.cpp
 stage_kind threshold_kind();      // cpu/threshold.cpp
 stage_kind nms_kind();            // cpu/nms.cpp
 stage_kind gather_kind();         // cpu/gather.cpp
+stage_kind boxes_kind();          // cpu/boxes.cpp
 stage_kind text_boxes_kind();     // cpu/text_boxes.cpp
 stage_kind crop_kind();           // cpu/crop.cpp
 stage_kind ctc_decode_kind();     // cpu/ctc_decode.cpp

@@ -8,28 +8,12 @@
 #include <optional>
 #include <vector>
 
+#include "stages/cpu/quad.hpp"
 #include "stages/cpu/ranking.hpp"
 #include "stages/kinds.hpp"
 
 namespace graphline {
 namespace {
-
-/// A box given by two corners.
-struct box {
-  float x1;
-  float y1;
-  float x2;
-  float y2;
-
-  float area() const noexcept { return (x2 - x1) * (y2 - y1); }
-};
-
-/// Converts x and y of the center, width and height to corners.
-box from_center(const box& given) noexcept {
-  const float width = given.x2 / 2;
-  const float height = given.y2 / 2;
-  return {given.x1 - width, given.y1 - height, given.x1 + width, given.y1 + height};
-}
 
 /// Returns intersection over union: NaN if both boxes are empty. NaN suppresses no box.
 float overlap(const box& a, const box& b) noexcept {
