@@ -48,6 +48,7 @@ stage_registry builtin_stages() {
   registry.add(spin_kind());
   registry.add(batch_kind());
   registry.add(images_kind());
+  registry.add(arrays_kind());
   registry.add(resize_kind());
   registry.add(letterbox_kind());
   registry.add(normalize_kind());
