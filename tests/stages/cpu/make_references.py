@@ -113,9 +113,16 @@ def make_images():
     save("image_quarters", quarters)
 
 
+def make_gray():
+    """Of the picture that make_opencv_references.py wrote."""
+    pixels = np.fromfile(FOLDER / "picture.bin", np.uint8).reshape(60, 80, 3)
+    save("picture_gray", np.array(Image.fromarray(pixels).convert("L")))
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     generator = np.random.default_rng(20240501)
     make_random_normal()
     make_top_k(generator)
     make_images()
+    make_gray()
