@@ -49,6 +49,7 @@ stage_registry builtin_stages() {
   registry.add(batch_kind());
   registry.add(images_kind());
   registry.add(arrays_kind());
+  registry.add(audio_kind());
   registry.add(resize_kind());
   registry.add(letterbox_kind());
   registry.add(normalize_kind());

@@ -42,6 +42,7 @@ stage_kind spin_kind();           // cpu/spin.cpp
 stage_kind batch_kind();          // cpu/batch.cpp
 stage_kind images_kind();         // cpu/images.cpp
 stage_kind arrays_kind();         // cpu/arrays.cpp
+stage_kind audio_kind();          // cpu/audio.cpp
 stage_kind resize_kind();         // cpu/resize.cpp
 stage_kind letterbox_kind();      // cpu/letterbox.cpp
 stage_kind normalize_kind();      // cpu/normalize.cpp
