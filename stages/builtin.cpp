@@ -48,6 +48,8 @@ stage_registry builtin_stages() {
   registry.add(spin_kind());
   registry.add(batch_kind());
   registry.add(images_kind());
+  registry.add(arrays_kind());
+  registry.add(audio_kind());
   registry.add(resize_kind());
   registry.add(letterbox_kind());
   registry.add(normalize_kind());
@@ -55,6 +57,7 @@ stage_registry builtin_stages() {
   registry.add(threshold_kind());
   registry.add(nms_kind());
   registry.add(gather_kind());
+  registry.add(boxes_kind());
   registry.add(text_boxes_kind());
   registry.add(crop_kind());
   registry.add(ctc_decode_kind());

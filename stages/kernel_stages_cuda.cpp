@@ -74,7 +74,8 @@ std::unique_ptr<device_stage> make_cuda_normalize(device& /*d*/, const stage_con
   nn::normalize_pictures_form form{.to = config.outputs.at(0).element,
                                    .batch = from[0],
                                    .in = {from[1], from[2]},
-                                   .blue_first = scale.blue_first};
+                                   .blue_first = scale.blue_first,
+                                   .gray = scale.gray};
   form.channels_last =
       !config.output_layouts.empty() && config.output_layouts[0] == tensor_layout::channels_last;
   std::ranges::copy(scale.factor, form.factor);

@@ -41,6 +41,8 @@ stage_kind random_normal_kind();  // cpu/random_normal.cpp
 stage_kind spin_kind();           // cpu/spin.cpp
 stage_kind batch_kind();          // cpu/batch.cpp
 stage_kind images_kind();         // cpu/images.cpp
+stage_kind arrays_kind();         // cpu/arrays.cpp
+stage_kind audio_kind();          // cpu/audio.cpp
 stage_kind resize_kind();         // cpu/resize.cpp
 stage_kind letterbox_kind();      // cpu/letterbox.cpp
 stage_kind normalize_kind();      // cpu/normalize.cpp
@@ -48,6 +50,7 @@ stage_kind top_k_kind();          // cpu/top_k.cpp
 stage_kind threshold_kind();      // cpu/threshold.cpp
 stage_kind nms_kind();            // cpu/nms.cpp
 stage_kind gather_kind();         // cpu/gather.cpp
+stage_kind boxes_kind();          // cpu/boxes.cpp
 stage_kind text_boxes_kind();     // cpu/text_boxes.cpp
 stage_kind crop_kind();           // cpu/crop.cpp
 stage_kind ctc_decode_kind();     // cpu/ctc_decode.cpp

@@ -28,32 +28,22 @@ bool take_type_of_file(const node& value, const arguments& given, input_spec& in
   if (value.find("fill") != nullptr) {
     out.error(given.where("fill"), "'fill' does not go with 'file': omit one of them");
   }
+  std::optional<dtype> stated;
+  if (value.find("dtype") != nullptr) stated = given.element("dtype");
   try {
-    input.type = npy_file(input.file).type();
+    const npy_file file(input.file);
+    input.type = file.type();
+    if (given.has("shape") && given.extents("shape") != input.type.shape) {
+      out.error(given.where("shape"),
+                fmt::format("NumPy file '{}' holds {}: omit 'shape', or make it {}", input.file,
+                            to_string(input.type), to_string(input.type.shape)));
+    }
+    if (const auto problem = file.dtype_problem(stated); !problem.empty()) {
+      out.error(given.where(stated ? "dtype" : "file"), problem);
+    }
   } catch (const input_error& problem) {
     out.error(given.where("file"), problem.what());
     return false;
-  }
-  const auto refuse = [&](const char* key, const std::string& remedy) {
-    out.error(given.where(key), fmt::format("NumPy file '{}' holds {}", input.file, remedy));
-  };
-  const dtype element = input.type.element;
-  const std::string found = to_string(input.type);
-  const std::string as_float32 = found + ": save it as float32, with astype('float32')";
-  if (given.has("shape") && given.extents("shape") != input.type.shape) {
-    refuse("shape",
-           fmt::format("{}: omit 'shape', or make it {}", found, to_string(input.type.shape)));
-  }
-  if (value.find("dtype") != nullptr) {
-    if (element == dtype::float64 && given.element("dtype") == dtype::float32) {
-      refuse("dtype", as_float32);
-    } else if (given.element("dtype") != element) {
-      refuse("dtype", fmt::format("{}: omit 'dtype', or make it {}", found, to_string(element)));
-    }
-  } else if (element == dtype::float64) {
-    refuse("file", as_float32 + ", or state 'dtype: float64' where its readers take that");
-  } else if (element == dtype::bfloat16) {
-    refuse("file", "uint16: state 'dtype: bfloat16' if these are bfloat16 numbers");
   }
   return out.all().size() == before;
 }

@@ -10,6 +10,7 @@
 #include "stages/cpu/pictures.hpp"
 #include "stages/cpu/quad.hpp"
 #include "stages/kinds.hpp"
+#include "stages/nn/operations/box.hpp"
 
 namespace graphline {
 namespace {
@@ -105,19 +106,14 @@ class box_reader {
   quad operator()(std::size_t index, const picture_view& picture) const noexcept {
     const float* v = values_ + index * (quads_ ? 8 : 4);
     if (quads_) return {{{v[0], v[1]}, {v[2], v[3]}, {v[4], v[5]}, {v[6], v[7]}}};
-    point low{v[0], v[1]};
-    point high{v[2], v[3]};
-    if (center_) {
-      const point half = high * 0.5F;
-      high = low + half;
-      low = low - half;
-    }
+    nn::box b{v[0], v[1], v[2], v[3]};
+    if (center_) b = nn::from_center(b);
     if (relative_) {
-      const point extent{static_cast<float>(picture.width), static_cast<float>(picture.height)};
-      low = {low.x * extent.x, low.y * extent.y};
-      high = {high.x * extent.x, high.y * extent.y};
+      const auto width = static_cast<float>(picture.width);
+      const auto height = static_cast<float>(picture.height);
+      b = {b.x1 * width, b.y1 * height, b.x2 * width, b.y2 * height};
     }
-    return {{low, {high.x, low.y}, high, {low.x, high.y}}};
+    return {{{b.x1, b.y1}, {b.x2, b.y1}, {b.x2, b.y2}, {b.x1, b.y2}}};
   }
 
  private:

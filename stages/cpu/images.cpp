@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -13,44 +12,12 @@
 #include <vector>
 
 #include "framework/base/error.hpp"
+#include "stages/cpu/file_folder.hpp"
 #include "stages/cpu/jpeg_decoder.hpp"
 #include "stages/kinds.hpp"
 
 namespace graphline {
 namespace {
-
-namespace fs = std::filesystem;
-
-bool is_jpeg_name(const fs::path& path) {
-  std::string extension = path.extension().string();
-  for (char& c : extension) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return extension == ".jpg" || extension == ".jpeg";
-}
-
-/// Returns the JPEG files of a folder, sorted by name. If there are none or the folder cannot be
-/// read, sets `problem` and returns an empty list.
-std::vector<std::string> list_jpegs(const std::string& folder, std::string& problem) {
-  std::error_code failure;
-  std::vector<std::string> files;
-  fs::directory_iterator entry(folder, failure);
-  for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
-    std::error_code unknown;  // ignored: a link to a missing file is skipped
-    if (entry->is_regular_file(unknown) && is_jpeg_name(entry->path())) {
-      files.push_back(entry->path().string());
-    }
-  }
-  if (failure) {
-    problem = fmt::format("cannot read the folder '{}': {}", folder, failure.message());
-    return {};
-  }
-  if (files.empty()) {
-    problem = fmt::format("the folder '{}' holds no .jpg or .jpeg file", folder);
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 class images final : public cpu_stage {
  public:
@@ -64,17 +31,9 @@ class images final : public cpu_stage {
                          static_cast<std::size_t>(written[2])};
     auto* out = call.outputs[0].as<std::uint8_t>();
     auto* sizes = call.outputs[1].as<std::int64_t>();
-    const auto frame = static_cast<std::size_t>(call.frame);
-    const auto frames = static_cast<std::size_t>(call.frames);
-    const std::size_t each = batch / frames;
-    if (each * frames != batch) {
-      throw run_error(
-          fmt::format("{} frames run together, which do not share {} pictures evenly; "
-                      "give the stage the 'rows' that cpu.batch writes",
-                      frames, batch));
-    }
+    const std::size_t first = first_file(call, batch);
     for (std::size_t i = 0; i < batch; ++i) {
-      const std::string& file = files_[(frame * each + i) % files_.size()];
+      const std::string& file = files_[(first + i) % files_.size()];
       read(file);
       const jpeg_size size = decode_jpeg(data_, file, reduce_, most, out);
       *sizes++ = static_cast<std::int64_t>(size.height);
@@ -120,21 +79,15 @@ prepared_stage prepare_images(const arguments& given, std::span<const tensor_typ
               fmt::format("'reduce' must be 1, 2, 4 or 8, found {}", reduce));
     return {};
   }
-  std::string problem;
-  const auto files = list_jpegs(given.text("folder"), problem);
   jpeg_size most;
-  try {
-    for (const std::string& file : files) {
-      const jpeg_size size = size_of_jpeg(file, reduce);
-      most = {std::max(most.height, size.height), std::max(most.width, size.width)};
-    }
-  } catch (const run_error& unreadable) {
-    problem = unreadable.what();
-  }
-  if (!problem.empty()) {
-    out.error(given.where("folder"), problem);
-    return {};
-  }
+  const auto files = files_of_folder(
+      given, {".jpg", ".jpeg"},
+      [&](const std::string& file) {
+        const jpeg_size size = size_of_jpeg(file, reduce);
+        most = {std::max(most.height, size.height), std::max(most.width, size.width)};
+      },
+      out);
+  if (files.empty()) return {};
   const std::int64_t batch = given.integer("batch");
   const auto extent = [](std::size_t e) { return static_cast<std::int64_t>(e); };
   return prepared_moves(
@@ -158,11 +111,7 @@ stage_kind images_kind() {
                    true},
                   {"sizes", "int64 [batch, 2]: height and width of each", true}};
   kind.parameters = {
-      {.name = "folder",
-       .type = parameter_type::path,
-       .help = "Folder of .jpg and .jpeg files; they are read in the order of their names, over "
-               "and over.",
-       .required = true},
+      folder_parameter(".jpg and .jpeg files"),
       {.name = "batch",
        .type = parameter_type::integer,
        .help = "Images in one frame.",

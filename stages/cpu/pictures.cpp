@@ -52,8 +52,8 @@ bool check_pictures(const char* kind, const arguments& given, std::span<const te
 bool check_count(const arguments& given, const char* name, std::size_t found, std::size_t count,
                  const char* meaning, diagnostics& out) {
   if (found == count) return true;
-  out.error(given.where(name),
-            fmt::format("'{}' must hold {} numbers ({}), found {}", name, count, meaning, found));
+  out.error(given.where(name), fmt::format("'{}' must hold {} number{} ({}), found {}", name, count,
+                                           count == 1 ? "" : "s", meaning, found));
   return false;
 }
 

@@ -62,9 +62,11 @@ using picture_stage_factory = std::function<std::unique_ptr<picture_stage>(const
 /// name of the stage's only part.
 device_stage_factory pictures_on_host(std::string part, picture_stage_factory make);
 
-/// Per-channel numbers for which x * factor + offset equals (x / 255 - mean) / std.
+/// Per-channel numbers for which x * factor + offset equals (x / 255 - mean) / std; only the first
+/// ones for gray.
 struct normalization {
   bool blue_first = false;  ///< reverses the channels of the result
+  bool gray = false;        ///< the result has one channel, luma
   std::array<float, 3> factor{};
   std::array<float, 3> offset{};
 };

@@ -151,7 +151,8 @@ def row_of(path, program, work):
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     feed, expected = inputs_for(session)
     # A number such as a sample rate is a constant.
-    fixed = {name: int(one) for name, one in feed.items() if one.ndim == 0 and one.dtype.kind == "i"}
+    fixed = {name: int(one) for name, one in feed.items()
+             if one.ndim == 0 and one.dtype.kind == "i"}
     read = [values for name, values in feed.items() if name not in fixed]
     for i, values in enumerate(read):
         np.save(work / f"in{i}.npy", values)

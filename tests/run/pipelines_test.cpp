@@ -70,7 +70,7 @@ const std::map<std::string, assignments> smaller = {{"batching", {{"width", "102
 /// Stages left out so that what is compared is an output: those that only read it, and those whose
 /// results depend on the side of a threshold on which a number is.
 const std::map<std::string, std::set<std::string>> left_out = {
-    {"detector", {"best", "found", "cut", "normalize_cuts", "identify", "best_identity"}},
+    {"detector", {"best", "found", "place", "cut", "normalize_cuts", "identify", "best_identity"}},
     {"cascade", {"unsure", "large", "best"}},
     {"fan_out", {"join"}},
     {"pyramid", {"best"}},

@@ -71,10 +71,10 @@ endfunction()
 
 # graphline_test(NAME [GPU] SOURCES ... USES ... [SECONDS N])
 #   A GoogleTest program. Its tests are ctest's, with the prefix NAME and their folder of tests/ as
-#   label. With sanitizers, where starting a program takes longer than most tests, the program is one
-#   test. GPU: some of its tests need a GPU and are skipped without one; all have the label `gpu`,
-#   and the program is in the bundle. SECONDS: time limit of a test, 60 by default, which finds
-#   hangs soon.
+#   label. With sanitizers, where starting a program takes longer than most tests, the program is
+#   one test. GPU: some of its tests need a GPU and are skipped without one; all have the label
+#   `gpu`, and the program is in the bundle. SECONDS: time limit of a test, 60 by default, which
+#   finds hangs soon.
 function(graphline_test name)
   cmake_parse_arguments(ARG "GPU" "SECONDS" "SOURCES;USES" ${ARGN})
   if(NOT ARG_SECONDS)

@@ -193,6 +193,23 @@ void npy_file::understand(const std::string& header) {
   }
 }
 
+std::string npy_file::dtype_problem(std::optional<dtype> stated) const {
+  const dtype element = type_.element;
+  const std::string found = to_string(type_);
+  std::string remedy;
+  if (element == dtype::float64 && stated.value_or(dtype::float32) == dtype::float32) {
+    remedy = found + ": save it as float32, with astype('float32')";
+    if (!stated) remedy += ", or state 'dtype: float64' where its readers take that";
+  } else if (stated && *stated != element) {
+    remedy = fmt::format("{}: omit 'dtype', or make it {}", found, to_string(element));
+  } else if (!stated && element == dtype::bfloat16) {
+    remedy = "uint16: state 'dtype: bfloat16' if these are bfloat16 numbers";
+  } else {
+    return {};
+  }
+  return fmt::format("NumPy file '{}' holds {}", path_, remedy);
+}
+
 void npy_file::read(std::span<std::byte> to) {
   file_.seekg(static_cast<std::streamoff>(data_start_));
   file_.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));

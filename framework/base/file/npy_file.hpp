@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -22,6 +23,10 @@ class npy_file {
 
   const std::string& path() const noexcept { return path_; }
   const tensor_type& type() const noexcept { return type_; }
+
+  /// Returns why the elements are not read as `stated` or, without it, why they must be stated,
+  /// with the remedy: float64 and bfloat16 are seldom meant. Empty if they are read.
+  std::string dtype_problem(std::optional<dtype> stated) const;
 
   /// Reads all elements.
   /// @pre `to` has `type().bytes()` bytes

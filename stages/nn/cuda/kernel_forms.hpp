@@ -218,14 +218,16 @@ struct resize_pictures_form {
 };
 
 /// Computes x * factor + offset for pictures uint8 [batch, height, width, 3]; factor and offset
-/// belong to the picture's channels. The result is [batch, 3, height, width]. Operands: pictures,
-/// their sizes in int64 [batch, 2] or null, result.
+/// belong to the picture's channels. The result is [batch, 3, height, width] or, with `gray`,
+/// [batch, 1, height, width]: luma, with the first factor and offset. Operands: pictures, their
+/// sizes in int64 [batch, 2] or null, result.
 struct normalize_pictures_form {
   dtype to = dtype::float32;
   bool channels_last = false;  ///< order of the result in memory
   std::int64_t batch = 1;
   extent_pair in{};
   bool blue_first = false;  ///< reverses the channels of the result
+  bool gray = false;
   float factor[3] = {1, 1, 1};
   float offset[3] = {0, 0, 0};
 };

@@ -5,6 +5,7 @@
 #include "stages/nn/cuda/elements.cuh"
 #include "stages/nn/cuda/kernel_forms.hpp"
 #include "stages/nn/operations/linear_tap.hpp"
+#include "stages/nn/operations/luma.hpp"
 
 namespace graphline::nn {
 
@@ -64,7 +65,7 @@ struct resized_pixels {
   }
 };
 
-/// Each item is a pixel, three elements of the result.
+/// Each item is a pixel, three elements of the result or one.
 struct normalized_pixels {
   picture_batch from;
   void* to;
@@ -77,12 +78,17 @@ struct normalized_pixels {
     const bool filled = y < from.extent(picture, 0) && x < from.extent(picture, 1);
     const std::uint8_t* pixel = from.pixel(picture, y, x);
     const std::int64_t plane = from.height * from.width;
-    const std::int64_t begin = form.channels_last ? 3 * item : item + 2 * picture * plane;
+    const int channels = form.gray ? 1 : 3;
+    const std::int64_t begin =
+        form.channels_last ? channels * item : item + (channels - 1) * picture * plane;
     const std::int64_t step = form.channels_last ? 1 : plane;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < channels; ++i) {
       const int c = form.blue_first ? 2 - i : i;
-      const float value =
-          filled ? static_cast<float>(pixel[c]) * form.factor[c] + form.offset[c] : 0.0F;
+      float value = 0;
+      if (filled) {
+        const std::uint8_t level = form.gray ? luma(pixel) : pixel[c];
+        value = static_cast<float>(level) * form.factor[c] + form.offset[c];
+      }
       store_as(form.to, to, begin + i * step, value);
     }
   }

@@ -8,6 +8,8 @@ shapes are stated where the tests read them.
 """
 
 import math
+import struct
+import wave
 from pathlib import Path
 
 import numpy as np
@@ -113,9 +115,42 @@ def make_images():
     save("image_quarters", quarters)
 
 
+def make_gray():
+    """Of the picture that make_opencv_references.py wrote."""
+    pixels = np.fromfile(FOLDER / "picture.bin", np.uint8).reshape(60, 80, 3)
+    save("picture_gray", np.array(Image.fromarray(pixels).convert("L")))
+
+
+def make_audio(rng):
+    """WAV files, and what a stage reads of each: 60 samples. Python's wave writes PCM only."""
+    folder = FOLDER / "audio"
+    folder.mkdir(exist_ok=True)
+    expected = []
+    for name, width, channels in [("a_mono", 2, 1), ("b_stereo", 2, 2), ("c_short", 1, 3)]:
+        low, high = ((0, 256), (-32768, 32768))[width - 1]
+        samples = rng.integers(low, high, (80 if width == 2 else 50, channels))
+        samples[:2] = [[low], [high - 1]]
+        with wave.open(str(folder / f"{name}.wav"), "wb") as file:
+            file.setnchannels(channels)
+            file.setsampwidth(width)
+            file.setframerate(16000)
+            file.writeframes(samples.astype((np.uint8, np.int16)[width - 1]).tobytes())
+        expected.append(((samples - (128, 0)[width - 1]) / (128, 32768)[width - 1]).mean(1))
+    samples = rng.normal(size=70).astype(np.float32)
+    chunks = [b"fmt ", struct.pack("<IHHIIHHH", 18, 3, 1, 16000, 64000, 4, 32, 0),
+              b"LIST", struct.pack("<I", 3), b"odd\0",
+              b"data", struct.pack("<I", samples.nbytes), samples.tobytes()]
+    body = b"WAVE" + b"".join(chunks)
+    (folder / "d_float.wav").write_bytes(b"RIFF" + struct.pack("<I", len(body)) + body)
+    expected.append(samples)
+    save("audio", [np.pad(of, (0, 60))[:60].astype(np.float32) for of in expected])
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     generator = np.random.default_rng(20240501)
     make_random_normal()
     make_top_k(generator)
     make_images()
+    make_gray()
+    make_audio(generator)

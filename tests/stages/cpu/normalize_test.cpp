@@ -38,6 +38,20 @@ TEST(normalize, can_have_blue_first) {
   }
 }
 
+TEST(normalize, makes_the_gray_of_pillow) {
+  stage_trial trial(normalize_kind(), "{channels: gray, mean: 0, std: 1}", one_picture);
+  EXPECT_EQ(trial.prepared().outputs.at(0), (tensor_type{{1, 1, 60, 80}, dtype::float32}));
+  const auto found = trial.input(0, reference<std::uint8_t>("picture")).run().output<float>(0);
+  std::vector<std::uint8_t> levels;
+  for (const float value : found) levels.push_back(static_cast<std::uint8_t>(value * 255 + 0.5F));
+  EXPECT_EQ(levels, reference<std::uint8_t>("picture_gray"));
+  stage_trial scaled(normalize_kind(), "{channels: gray, mean: 0.25, std: 0.5}", one_picture);
+  const auto values = scaled.input(0, reference<std::uint8_t>("picture")).run().output<float>(0);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    ASSERT_NEAR(values[i], (levels[i] / 255.0 - 0.25) / 0.5, rounding) << i;
+  }
+}
+
 TEST(normalize, leaves_zeros_outside_of_a_picture) {
   stage_trial trial(normalize_kind(), "{mean: [0, 0, 0], std: [1, 0.5, 0.25]}",
                     {{{1, 2, 2, 3}, dtype::uint8}, {{1, 2}, dtype::int64}});
@@ -54,6 +68,8 @@ TEST(normalize, refuses_wrong_numbers_and_what_is_no_picture) {
   };
   EXPECT_THAT(complaints("{mean: [0.5]}", one_picture),
               ElementsAre("'mean' must hold 3 numbers (red, green and blue), found 1"));
+  EXPECT_THAT(complaints("{channels: gray, std: 0.5}", one_picture),
+              ElementsAre("'mean' must hold 1 number (gray has no default), found 3"));
   EXPECT_THAT(complaints("{std: [1, 0, 1]}", one_picture),
               ElementsAre("'std' divides: it must not be 0"));
   EXPECT_THAT(complaints("{}", {{{1, 2, 2, 1}, dtype::uint8}}),

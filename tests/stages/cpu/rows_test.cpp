@@ -67,6 +67,7 @@ TEST(rows, are_those_of_a_run_on_all_rows_and_nothing_behind_them_is_touched) {
        {{{capacity, 7}, dtype::int64}, scores, counts}},
       {top_k_kind(), "{k: 3}", {scores}},
       {nms_kind(), "{max_outputs: 3}", {boxes, scores, {{capacity, 7}, dtype::int64}}},
+      {boxes_kind(), "{format: center}", {boxes, {{capacity, 3}, dtype::float32}, sizes}},
       {gather_kind(), "{inputs: [boxes, scores]}", {sizes, boxes, scores}},
   };
   for (const auto& c : cases) {

@@ -228,6 +228,10 @@ TEST_F(cuda_stages, resize_and_normalize_pictures_as_the_host_does) {
     ASSERT_EQ(found.size(), 2U * 8 * 30 * 3 / 4);
     EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)), 0);
     EXPECT_THAT(resized.parts(), ElementsAre(Field(&stage_part::name, "resize")));
+    const char* const gray = "{channels: gray, mean: 0.4, std: 0.5}";
+    EXPECT_LE(difference(on_cuda("normalize", gray, types).run(given),
+                         stage_trial(kind_of("normalize"), gray, types).run(given)),
+              1e-6);
     const char* const normalizing = "{channels: bgr}";
     const auto planes = stage_trial(kind_of("normalize"), normalizing, types).run(given);
     EXPECT_LE(difference(on_cuda("normalize", normalizing, types).run(given), planes), 1e-6);

@@ -127,35 +127,43 @@ float float_of(dtype element, const std::byte* at) {
 }
 
 TEST(normalize_on_devices, gives_the_numbers_of_the_cpu_kind_in_every_form) {
-  const std::string yaml = "{channels: bgr, mean: [0.5, 0.4, 0.3], std: [0.2, 0.5, 1]}";
-  for (const batch& b : batches(3)) {
-    const auto bytes = expected_of(normalize_kind(), yaml, b);
-    EXPECT_EQ(on_host(device_normalize_kind(), yaml, b), bytes);
-    std::vector<float> expected(bytes.size() / sizeof(float));
-    std::memcpy(expected.data(), bytes.data(), bytes.size());
-    const std::size_t plane = static_cast<std::size_t>(b.pictures[1] * b.pictures[2]);
-    // Numbers are up to 3.5. A GPU rounds once instead of twice.
-    for (const auto& [element, error] :
-         {std::pair{dtype::float32, 1e-6F}, {dtype::float16, 1e-3F}, {dtype::bfloat16, 8e-3F}}) {
-      for (const bool channels_last : {false, true}) {
-        nn::normalize_pictures_form form{.to = element,
-                                         .channels_last = channels_last,
-                                         .batch = b.pictures[0],
-                                         .in = {b.pictures[1], b.pictures[2]},
-                                         .blue_first = true};
-        const std::array mean{0.5F, 0.4F, 0.3F};
-        const std::array std{0.2F, 0.5F, 1.0F};
-        for (std::size_t c = 0; c < 3; ++c) {
-          form.factor[c] = 1 / (255 * std[c]);
-          form.offset[c] = -mean[c] / std[c];
-        }
-        const std::size_t size = size_of(element);
-        const auto found = by_kernel(form, b, expected.size() * size);
-        for (std::size_t i = 0; i < expected.size(); ++i) {
-          const std::size_t picture = i / (3 * plane);
-          const std::size_t channel = i / plane % 3;
-          const std::size_t at = channels_last ? (picture * plane + i % plane) * 3 + channel : i;
-          ASSERT_NEAR(float_of(element, &found[at * size]), expected[i], error * 2) << i;
+  const struct {
+    std::string yaml;
+    std::size_t channels;
+  } cases[] = {{"{channels: bgr, mean: [0.5, 0.4, 0.3], std: [0.2, 0.5, 1]}", 3},
+               {"{channels: gray, mean: 0.5, std: 0.2}", 1}};
+  for (const auto& [yaml, channels] : cases) {
+    for (const batch& b : batches(3)) {
+      const auto bytes = expected_of(normalize_kind(), yaml, b);
+      EXPECT_EQ(on_host(device_normalize_kind(), yaml, b), bytes);
+      std::vector<float> expected(bytes.size() / sizeof(float));
+      std::memcpy(expected.data(), bytes.data(), bytes.size());
+      const std::size_t plane = static_cast<std::size_t>(b.pictures[1] * b.pictures[2]);
+      // Numbers are up to 3.5. A GPU rounds once instead of twice.
+      for (const auto& [element, error] :
+           {std::pair{dtype::float32, 1e-6F}, {dtype::float16, 1e-3F}, {dtype::bfloat16, 8e-3F}}) {
+        for (const bool channels_last : {false, true}) {
+          nn::normalize_pictures_form form{.to = element,
+                                           .channels_last = channels_last,
+                                           .batch = b.pictures[0],
+                                           .in = {b.pictures[1], b.pictures[2]},
+                                           .blue_first = channels == 3,
+                                           .gray = channels == 1};
+          const std::array mean{0.5F, 0.4F, 0.3F};
+          const std::array std{0.2F, 0.5F, 1.0F};
+          for (std::size_t c = 0; c < channels; ++c) {
+            form.factor[c] = 1 / (255 * std[c]);
+            form.offset[c] = -mean[c] / std[c];
+          }
+          const std::size_t size = size_of(element);
+          const auto found = by_kernel(form, b, expected.size() * size);
+          for (std::size_t i = 0; i < expected.size(); ++i) {
+            const std::size_t picture = i / (channels * plane);
+            const std::size_t channel = i / plane % channels;
+            const std::size_t at =
+                channels_last ? (picture * plane + i % plane) * channels + channel : i;
+            ASSERT_NEAR(float_of(element, &found[at * size]), expected[i], error * 2) << i;
+          }
         }
       }
     }

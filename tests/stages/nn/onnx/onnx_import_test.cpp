@@ -535,43 +535,6 @@ TEST_P(onnx_import, a_product_of_many_rows_may_have_512_columns) {
   }
 }
 
-/// The convolution may choose blocked channels.
-TEST_P(onnx_import, max_pools_have_the_maximum_of_each_window_in_wide_rows) {
-  constexpr std::int64_t channels = 12, height = 7, width = 301;
-  std::vector<float> same(channels * channels, 0);
-  for (std::size_t i = 0; i < channels; ++i) same[i * (channels + 1)] = 1;
-  const std::vector<float> x = drawn(channels * height * width, 3);
-  for (const std::int64_t kernel : {2, 3, 5}) {
-    for (const std::int64_t stride : {1, 2, 4}) {
-      const std::int64_t before = kernel / 2;
-      model_text text;
-      const auto conv = text.node("Conv", {"x", text.constant({channels, channels, 1, 1}, same)});
-      const auto network =
-          text.network({1, channels, height, width},
-                       text.node("MaxPool", {conv},
-                                 {integers("kernel_shape", {kernel, kernel}),
-                                  integers("strides", {stride, stride}),
-                                  integers("pads", {before, before, before, before})}));
-      const shape& out = network.definition.shape_of(network.definition.outputs.front());
-      const std::vector<float> found = on()(network, {x}).front();
-      std::size_t at = 0;
-      for (std::int64_t c = 0; c < channels; ++c) {
-        for (std::int64_t i = 0; i < out[2] * out[3]; ++i) {
-          float expected = -2;
-          for (std::int64_t k = 0; k < kernel * kernel; ++k) {
-            const std::int64_t row = i / out[3] * stride - before + k / kernel;
-            const std::int64_t column = i % out[3] * stride - before + k % kernel;
-            if (row < 0 || row >= height || column < 0 || column >= width) continue;
-            const auto from = static_cast<std::size_t>((c * height + row) * width + column);
-            expected = std::max(expected, x[from]);
-          }
-          ASSERT_EQ(found[at++], expected) << kernel << ' ' << stride << ' ' << c << ' ' << i;
-        }
-      }
-    }
-  }
-}
-
 const fs::path of_onnx = "/usr/share/libonnx-testdata/data";
 
 TEST_P(onnx_import, passes_the_node_tests_of_onnx) {
