@@ -82,11 +82,28 @@ std::int64_t groups_of(const onnx_call& node) {
   return groups;
 }
 
+/// Returns true if images of one column have windows of one column.
+bool is_column(const shape& images, const window_attributes& window) {
+  return images.rank() == 4 && images[3] == 1 && images[2] > 1 && window.kernel[2] == 1 &&
+         window.before[2] == 0 && window.after[2] == 0;
+}
+
 std::size_t import_conv(onnx_importer& to, const onnx_call& node) {
   window_images read = images_of(to, node);
-  const std::size_t weight = weight_of(to, node, read.dimensions);
-  const window_attributes window =
-      window_of(node, window_extents(node.extents(1), read.dimensions));
+  const shape& w = node.input(1).extents;
+  node.require(w.rank() == node.extents(0).rank(), "has a weight of other dimensions than x");
+  window_attributes window = window_of(node, window_extents(w, read.dimensions));
+  const bool column = is_column(node.extents(0), window);
+  if (column) {  // libraries compute a row up to three times as fast
+    const shape& x = node.extents(0);
+    read.value = to.add_reshape(read.value, {x[0], x[1], 1, x[2]});
+    for (extent_triple* of :
+         {&window.kernel, &window.stride, &window.before, &window.after, &window.dilation}) {
+      std::swap((*of)[1], (*of)[2]);
+    }
+  }
+  const std::size_t weight = column ? to.add_weight(1, node.floats(1), {w[0], w[1], 1, w[2]})
+                                    : weight_of(to, node, read.dimensions);
   if (read.dimensions == 3) read.value = add_planes(to, node, read.value, window);
   const conv2d_layer layer{.out_channels = node.extents(1)[0],
                            .kernel = without_depth(window.kernel),
@@ -96,8 +113,9 @@ std::size_t import_conv(onnx_importer& to, const onnx_call& node) {
                            .dilation = without_depth(window.dilation),
                            .groups = groups_of(node)};
   const std::size_t given = add_convolution(to, node, read, layer, weight);
-  if (read.dimensions < 3) return given;
   const shape s = to.shape_of(given);
+  if (column) return to.add_reshape(given, {s[0], s[1], s[3], 1});
+  if (read.dimensions < 3) return given;
   const std::int64_t batch = node.extents(0)[0];
   const std::size_t apart = to.add_reshape(given, {batch, s[0] / batch, s[1], s[2], s[3]});
   return to.add(transpose_layer{{0, 2, 1, 3, 4}}, {apart});

@@ -269,6 +269,32 @@ TEST_P(onnx_reductions, go_over_any_dimensions) {
   }
 }
 
+/// A convolution of a column equals that of the same numbers in a row.
+TEST_P(onnx_reductions, convolutions_of_a_column_are_those_of_a_row) {
+  const std::vector<float> x = drawn(2 * 8 * 20, 1);
+  const std::vector<float> weight = drawn(6 * 4 * 5, 2);
+  const auto convolved = [&](bool column) {
+    const auto along = [column](std::int64_t extent, std::int64_t other) {
+      return column ? std::vector{extent, other} : std::vector{other, extent};
+    };
+    const auto of = [&](std::vector<std::int64_t> first, std::int64_t extent) {
+      std::ranges::copy(along(extent, 1), std::back_inserter(first));
+      return first;
+    };
+    const std::vector<std::int64_t> pads =
+        column ? std::vector<std::int64_t>{2, 0, 1, 0} : std::vector<std::int64_t>{0, 2, 0, 1};
+    model_text text;
+    const auto conv = text.node("Conv", {"x", text.constant(of({6, 4}, 5), weight)},
+                                {integers("strides", along(2, 1)), integers("pads", pads),
+                                 integers("dilations", along(2, 1)), integer("group", 2)});
+    const auto network = text.network(shape(of({2, 8}, 20)), text.node("Relu", {conv}));
+    EXPECT_EQ(network.definition.shape_of(network.definition.outputs.front()),
+              shape(of({2, 6}, 8)));
+    return on()(network, {x}).front();
+  };
+  EXPECT_THAT(convolved(true), testing::Pointwise(testing::FloatNear(1e-5F), convolved(false)));
+}
+
 /// The convolution may choose blocked channels.
 TEST_P(onnx_reductions, max_pools_have_the_maximum_of_each_window_in_wide_rows) {
   constexpr std::int64_t channels = 12, height = 7, width = 301;
