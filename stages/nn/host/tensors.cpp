@@ -1,3 +1,5 @@
+#include <omp.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -106,6 +108,61 @@ void rank_line(const float* from, std::int64_t apart, std::int64_t count, const 
     indices[place * apart] = static_cast<float>(i);
   }
 }
+
+/// Suppresses the boxes of each entry and class, and writes a row of indices for each kept box.
+class suppression_work {
+ public:
+  suppression_work(const non_max_suppression_layer& suppression, const shape& scores,
+                   std::int64_t capacity)
+      : classes_(scores[1]),
+        boxes_(scores[2]),
+        capacity_(capacity),
+        most_(std::min(suppression.most, scores[2])),
+        centered_(suppression.centered),
+        limits_{suppression.iou_threshold, suppression.score_threshold,
+                static_cast<std::size_t>(most_)},
+        found_(static_cast<std::size_t>(scores[0] * scores[1])) {}
+
+  void operator()(const float* boxes, const float* scores, float* to, float* count) {
+    const auto size = static_cast<std::size_t>(boxes_);
+    const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+    while (suppressors_.size() < threads) suppressors_.emplace_back(limits_, size);
+      // Each entry and class has a part of the rows.
+#pragma omp parallel for schedule(dynamic)
+    for (std::int64_t i = 0; i < std::ssize(found_); ++i) {
+      const box* const first = reinterpret_cast<const box*>(boxes) + i / classes_ * boxes_;
+      float* const part = to + i * most_ * 3;
+      float* row = part;
+      suppressors_[static_cast<std::size_t>(omp_get_thread_num())].run(
+          {scores + i * boxes_, size},
+          [&](std::size_t at) { return centered_ ? from_center(first[at]) : ordered(first[at]); },
+          [](std::size_t) { return 0; },
+          [&](std::size_t at) {
+            *row++ = static_cast<float>(i / classes_);
+            *row++ = static_cast<float>(i % classes_);
+            *row++ = static_cast<float>(at);
+          });
+      found_[static_cast<std::size_t>(i)] = row - part;
+    }
+    float* end = to;
+    for (std::size_t i = 0; i < found_.size(); ++i) {  // joins the parts
+      const float* part = to + static_cast<std::int64_t>(i) * most_ * 3;
+      end = end == part ? end + found_[i] : std::copy(part, part + found_[i], end);
+    }
+    std::fill(end, to + capacity_ * 3, 0.0F);
+    *count = static_cast<float>((end - to) / 3);
+  }
+
+ private:
+  std::int64_t classes_;
+  std::int64_t boxes_;
+  std::int64_t capacity_;
+  std::int64_t most_;  ///< rows of a part
+  bool centered_;
+  suppression_limits limits_;
+  std::vector<std::int64_t> found_;      ///< numbers written for each part
+  std::vector<suppressor> suppressors_;  ///< one for each thread; made by the first call
+};
 
 /// Interpolates. Ignores `second` if its weight is 0, because `second` may be NaN.
 inline float between(float first, float second, float weight) {
@@ -397,51 +454,12 @@ void lower(host_lowering& b, const layer_group& group, const cumulative_sum_laye
 void lower(host_lowering& b, const layer_group& group,
            const non_max_suppression_layer& suppression) {
   const network_layer& head = b.layer(group.head);
-  const shape& scores = b.network().shape_of(head.inputs[1]);
-  const std::int64_t capacity = b.output_shape(head)[0];
   const host_value rows = b.make_tensor(plain_layout(b.output_shape(head)));
   const host_value count = b.make_tensor(plain_layout({1}));
-  const std::int64_t each = std::min(suppression.most, scores[2]);
-  const suppression_limits limits{suppression.iou_threshold, suppression.score_threshold,
-                                  static_cast<std::size_t>(each)};
-  add_work(b, head,
-           [limits, each, capacity, entries = scores[0], classes = scores[1], boxes = scores[2],
-            centered = suppression.centered](const float* corners, const float* scored, float* to,
-                                             float* counted) {
-             // Every entry and class has a part of the rows; then the parts are joined.
-             std::vector<std::int64_t> found(static_cast<std::size_t>(entries * classes));
-             const auto size = static_cast<std::size_t>(boxes);
-#pragma omp parallel
-             {
-               suppressor suppress(limits, size);
-#pragma omp for schedule(dynamic)
-               for (std::int64_t i = 0; i < entries * classes; ++i) {
-                 const auto* const first =
-                     reinterpret_cast<const box*>(corners) + i / classes * boxes;
-                 float* row = to + i * each * 3;
-                 suppress.run(
-                     {scored + i * boxes, size},
-                     [&](std::size_t at) {
-                       return centered ? from_center(first[at]) : ordered(first[at]);
-                     },
-                     [](std::size_t) { return 0; },
-                     [&](std::size_t at) {
-                       *row++ = static_cast<float>(i / classes);
-                       *row++ = static_cast<float>(i % classes);
-                       *row++ = static_cast<float>(at);
-                     });
-                 found[static_cast<std::size_t>(i)] = row - (to + i * each * 3);
-               }
-             }
-             float* end = to;
-             for (std::size_t i = 0; i < found.size(); ++i) {
-               const float* part = to + static_cast<std::int64_t>(i) * each * 3;
-               end = end == part ? end + found[i] : std::copy(part, part + found[i], end);
-             }
-             std::fill(end, to + capacity * 3, 0.0F);
-             *counted = static_cast<float>((end - to) / 3);
-           },
-           {b.plain_input_of(head), b.plain_input_of(head, 1)}, {rows, count});
+  add_work(
+      b, head,
+      suppression_work(suppression, b.network().shape_of(head.inputs[1]), b.output_shape(head)[0]),
+      {b.plain_input_of(head), b.plain_input_of(head, 1)}, {rows, count});
   b.set_output(group.head, rows);
   b.set_value(head.outputs[1], count);
 }
