@@ -148,7 +148,7 @@ class files(Case):
             self.assertRegex(shown, rf"--{option} \S+={default}\n?")
         zsh = graphline("manual", "--completion", "zsh").stdout
         self.assertIn("run:--strategy) list='serial async overlap'", zsh)
-        self.assertRegex(zsh, r"stages:\*\) list='arg_max copy cpu\.batch .* traffic")
+        self.assertRegex(zsh, r"stages:\*\) list='arg_max copy cpu\.arrays .* traffic")
         fish = graphline("manual", "--completion", "fish").stdout
         self.assertIn("-l strategy -r -f -a 'serial async overlap'", fish)
         self.assertIn("-l device -r -f -a 'auto host cuda'", fish)

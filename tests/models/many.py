@@ -222,7 +222,8 @@ def main():
     ran = [row for row in rows if "ms" in row]
     print(f"{len(ran)} run, {sum('refused' in row for row in rows)} refused, "
           f"{sum('left_out' in row for row in rows)} left out; "
-          f"{sum(row['difference'] > 1e-4 for row in ran)} differ by more than 1e-4")
+          f"{sum(row['difference'] > 1e-4 for row in ran)} differ by more than 1e-4; "
+          f"median ratio {statistics.median(row['ratio'] for row in ran):.2f}")
 
 
 if sys.argv[1:2] == ["--export"]:

@@ -45,8 +45,8 @@ constexpr float neutral() {
 /// Combines two operands without a branch; NaN propagates.
 template <reduction function>
 float joined(float a, float b) {
-  if constexpr (function == reduction::max) return (b > a) | (b != b) ? b : a;
-  if constexpr (function == reduction::min) return (b < a) | (b != b) ? b : a;
+  if constexpr (function == reduction::max) return ((b > a) | (b != b)) ? b : a;
+  if constexpr (function == reduction::min) return ((b < a) | (b != b)) ? b : a;
   if constexpr (function == reduction::product) return a * b;
   return a + b;
 }
