@@ -59,36 +59,54 @@ nn::onnx_model model_of(const arguments& values, diagnostics& out) {
 std::optional<nn::onnx_tensor> fixed(const nn::onnx_value& input, const node& value,
                                      diagnostics& out) {
   const std::string what = fmt::format("fixed_inputs.{}", input.name);
-  const auto numbers = read_numbers(value, what, out);
-  if (!numbers) return {};
+  nn::onnx_tensor result{.name = input.name, .element = input.element};
+  const auto take = [&](auto numbers) {
+    if (numbers) result.values = std::move(*numbers);
+    return numbers.has_value();
+  };
+  if (!(nn::is_whole(input.element) ? take(read_integers(value, what, out))
+                                    : take(read_numbers(value, what, out)))) {
+    return {};
+  }
+  if (const auto* whole = std::get_if<std::vector<std::int64_t>>(&result.values)) {
+    const auto beyond = std::ranges::find_if(
+        *whole, [&](std::int64_t number) { return nn::wrapped(input.element, number) != number; });
+    if (beyond != whole->end()) {
+      out.error(value.where(), fmt::format("'{}' has {}, which is not {}", what, *beyond,
+                                           to_string(input.element)));
+      return {};
+    }
+  }
+  const auto given =
+      std::visit([](const auto& numbers) { return std::ssize(numbers); }, result.values);
   const auto& declared = input.extents.value_or(std::vector<nn::onnx_extent>{});
   std::vector<std::int64_t> extents;
   for (const nn::onnx_extent& extent : declared) {
-    const std::int64_t open = declared.size() == 1 ? std::ssize(*numbers) : 1;
+    const std::int64_t open = declared.size() == 1 ? given : 1;
     extents.push_back(extent.number.value_or(0) > 0 ? *extent.number : open);
   }
-  nn::onnx_tensor result{.name = input.name, .element = input.element, .extents = shape(extents)};
-  const auto elements = result.extents.checked_elements().value_or(0);
-  if (std::ssize(*numbers) != 1 && std::ssize(*numbers) != elements) {
-    out.error(value.where(), fmt::format("'{}' has {} numbers, but the input takes {}", what,
-                                         numbers->size(), shape_text(input)));
+  result.extents = shape(std::move(extents));
+  constexpr std::int64_t most = 1 << 20;
+  const std::int64_t elements = result.extents.checked_elements().value_or(most + 1);
+  if (given == 0 || elements > most || (given != 1 && given != elements)) {
+    out.error(value.where(),
+              fmt::format("'{}' has {} numbers, but the input takes {}{}", what, given,
+                          shape_text(input), elements > most ? ", too many for a constant" : ""));
     return {};
   }
-  std::vector<double> all = *numbers;
-  all.resize(static_cast<std::size_t>(elements), all.front());
-  if (nn::is_whole(input.element)) {
-    result.values = std::vector<std::int64_t>(all.begin(), all.end());
-  } else if (input.element == nn::onnx_type::float64) {
-    result.values = std::move(all);
-  } else {
-    result.values = std::vector<float>(all.begin(), all.end());
+  std::visit(
+      [&](auto& numbers) { numbers.resize(static_cast<std::size_t>(elements), numbers.front()); },
+      result.values);
+  if (const auto* reals = std::get_if<std::vector<double>>(&result.values);
+      reals != nullptr && input.element != nn::onnx_type::float64) {
+    result.values = std::vector<float>(reals->begin(), reals->end());
   }
   return result;
 }
 
 /// Makes constants of the inputs that `fixed_inputs` gives.
 void fix_inputs(const arguments& values, nn::onnx_graph& graph, diagnostics& out) {
-  if (!values.has("fixed_inputs")) return;
+  if (!values.has("fixed_inputs") || graph.nodes.empty()) return;
   const node& given = values.tree("fixed_inputs");
   if (!given.is_mapping()) {
     report_mismatch(given, "fixed_inputs", "a mapping of inputs to numbers", out);
@@ -204,10 +222,11 @@ nn::onnx_network network_for(const nn::onnx_model& model, const arguments& value
   return nn::import_onnx(model, inputs, outputs, where, out);
 }
 
-/// Prepares the stage for inputs of these types. `shared` has the constants of earlier calls, which
-/// were for other buckets; equal ones exist once.
+/// Prepares the stage for inputs of these types; `with_rows` says which of them have rows. `shared`
+/// has the constants of earlier calls, which were for other buckets; equal ones exist once.
 prepared_stage prepare_onnx(const nn::onnx_model& model, const arguments& values,
-                            std::span<const tensor_type> inputs, const network_factory& make_cuda,
+                            std::span<const tensor_type> inputs, const std::vector<bool>& with_rows,
+                            const network_factory& make_cuda,
                             std::shared_ptr<const nn::weight_table>& shared, diagnostics& out) {
   nn::onnx_network imported = network_for(model, values, inputs, out);
   if (out.has_errors()) return {};
@@ -219,8 +238,6 @@ prepared_stage prepare_onnx(const nn::onnx_model& model, const arguments& values
   const auto weights = shared;
   prepared_stage result = prepared_network(
       network, [weights](const stage_config&) { return weights; }, values, make_cuda);
-  std::vector<bool> with_rows;
-  for (const port& input : ports_of(model.graph).inputs) with_rows.push_back(input.rows);
   result.combined_rows = nn::combined_rows(*network, with_rows);
   result.weights = [network, weights](const stage_config&) {
     std::vector<named_tensor> tensors;
@@ -240,10 +257,14 @@ opened_stage open_onnx(const arguments& values, const network_factory& make_cuda
   const auto model = std::make_shared<nn::onnx_model>(model_of(values, out));
   fix_inputs(values, model->graph, out);
   add_intermediate(values, model->graph, out);
-  return {ports_of(model->graph),
-          [model, make_cuda, shared = std::make_shared<std::shared_ptr<const nn::weight_table>>()](
+  stage_ports ports = ports_of(model->graph);
+  std::vector<bool> with_rows;
+  for (const port& input : ports.inputs) with_rows.push_back(input.rows);
+  return {std::move(ports),
+          [model, with_rows, make_cuda,
+           shared = std::make_shared<std::shared_ptr<const nn::weight_table>>()](
               const arguments& given, std::span<const tensor_type> inputs, diagnostics& problems) {
-            return prepare_onnx(*model, given, inputs, make_cuda, *shared, problems);
+            return prepare_onnx(*model, given, inputs, with_rows, make_cuda, *shared, problems);
           }};
 }
 
@@ -295,14 +316,15 @@ stage_kind onnx_kind(const network_factory& make_cuda) {
       {.name = "intermediate",
        .type = parameter_type::tree,
        .help =
-           "Values inside the model that the stage writes, too, after the model's outputs. They "
-           "are computed apart, without fusion with what follows.",
+           "Values inside the model to write after its outputs. They are not fused with the nodes "
+           "that read them.",
        .structure = "name or list of names"});
   kind.parameters.push_back(
       {.name = "fixed_inputs",
        .type = parameter_type::tree,
-       .help = "Inputs that are constants, as '{sr: 16000}': the stage does not read them, and "
-               "conditions that depend on them are decided once."});
+       .help =
+           "Inputs with constant values: {sr: 16000}. The stage does not read them, and an If that "
+           "depends only on them is decided when the model is read."});
   kind.open = [make_cuda](const arguments& values, diagnostics& out) {
     return open_onnx(values, make_cuda, out);
   };

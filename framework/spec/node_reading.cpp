@@ -209,9 +209,9 @@ std::optional<dtype> read_dtype(const node& n, std::string_view what, diagnostic
 
 namespace {
 
-std::vector<named> read_list(const node& n, std::string_view what,
-                             bool (*check)(const named&, std::string_view, diagnostics&),
-                             diagnostics& out) {
+std::vector<named> read_texts(const node& n, std::string_view what,
+                              bool (*check)(const named&, std::string_view, diagnostics&),
+                              diagnostics& out) {
   std::vector<named> names;
   const auto read = [&](const node& item) {
     if (!item.is_scalar() || is_unresolved(item)) {
@@ -232,11 +232,11 @@ std::vector<named> read_list(const node& n, std::string_view what,
 }  // namespace
 
 std::vector<named> read_names(const node& n, std::string_view what, diagnostics& out) {
-  return read_list(n, what, check_name, out);
+  return read_texts(n, what, check_name, out);
 }
 
 std::vector<named> read_labels(const node& n, std::string_view what, diagnostics& out) {
-  return read_list(n, what, check_label, out);
+  return read_texts(n, what, check_label, out);
 }
 
 std::optional<std::string> read_choice(const node& n, std::string_view what,

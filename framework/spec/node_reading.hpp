@@ -91,7 +91,7 @@ std::optional<dtype> read_dtype(const node& n, std::string_view what, diagnostic
 
 /// Reads one name or a list of names.
 std::vector<named> read_names(const node& n, std::string_view what, diagnostics& out);
-/// Reads one label or a list of labels, which may contain any printable character.
+/// Reads one label or a list of labels. Labels may contain any printable character.
 std::vector<named> read_labels(const node& n, std::string_view what, diagnostics& out);
 
 /// Reads one of `choices`. The error message suggests the nearest choice.

@@ -81,17 +81,18 @@ stage_kind arrays_kind() {
   kind.name = "cpu.arrays";
   kind.headline = "Read NumPy files";
   kind.on = side::cpu;
-  kind.outputs = {{"values",
-                   "the array of a file, or with 'batch' [batch, ..]: of as many files; all files "
-                   "have the shape and dtype of the first",
-                   true}};
+  kind.outputs = {
+      {"values",
+       "the array in one file or, with 'batch', [batch, ...] of as many files; all files "
+       "must have the shape and dtype of the first",
+       true}};
   kind.parameters = {
       folder_parameter(".npy files"),
       batch_parameter(),
       {.name = "dtype",
        .type = parameter_type::element,
-       .help = "Type of the elements, that of the files. float64 and bfloat16 (uint16 in the "
-               "files) must be stated."},
+       .help = "Element type of the files. State it for float64, and for bfloat16, which files "
+               "hold as uint16."},
   };
   kind.open = [](const arguments& given, diagnostics&) {
     return open_batch(given, {"values"}, prepare_arrays);

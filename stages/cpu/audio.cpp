@@ -18,7 +18,7 @@
 namespace graphline {
 namespace {
 
-/// Reads a number in little-endian order, which is that of the host.
+/// Reads a little-endian number; the host is little-endian, too.
 template <class T>
 T number_at(const char* from) {
   T value;
@@ -176,15 +176,16 @@ stage_kind audio_kind() {
   kind.name = "cpu.audio";
   kind.headline = "Read WAV files";
   kind.on = side::cpu;
-  kind.outputs = {{"samples",
-                   "float32 [samples], or [batch, samples]: the mean of a file's channels, in [-1, "
-                   "1) for PCM; cut after 'samples', or zeros behind the last",
-                   true},
-                  {"lengths", "int64 [1] or [batch]: number of samples before these zeros", true}};
+  kind.outputs = {
+      {"samples",
+       "float32 [samples] or [batch, samples]: the mean of a file's channels, in [-1, 1) for "
+       "PCM, truncated or padded with zeros",
+       true},
+      {"lengths", "int64 [1] or [batch]: number of samples before the padding", true}};
   kind.parameters = {
       folder_parameter(".wav files (PCM of 8 or 16 bits, or float of 32)"),
       {.name = "rate",
-       .help = "Samples per second, which all files must have; none is resampled.",
+       .help = "Samples per second of all files. Files are not resampled.",
        .required = true,
        .unit = "Hz",
        .minimum = 1,

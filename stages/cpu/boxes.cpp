@@ -110,12 +110,12 @@ stage_kind boxes_kind() {
   kind.on = side::cpu;
   kind.inputs = {{"boxes", "float32 [N, 4], or of a batch [B, N, 4]", true},
                  {"placement",
-                  "float32 [1, 3] or [B, 3], which cpu.letterbox writes; without it, boxes stay "
-                  "where they are",
+                  "float32 [1, 3] or [B, 3], which cpu.letterbox writes; without it, boxes are "
+                  "not moved",
                   true},
                  {"sizes",
-                  "int64 [1, 2] or [B, 2]: height and width of the pictures, to which boxes are "
-                  "clipped; without them, boxes are not clipped",
+                  "int64 [1, 2] or [B, 2]: height and width of each picture; with them, boxes are "
+                  "clipped to the picture",
                   true}};
   kind.optional_inputs = 2;
   kind.outputs = {
@@ -124,13 +124,14 @@ stage_kind boxes_kind() {
   kind.parameters = {
       {.name = "format",
        .type = parameter_type::choice,
-       .help = "corners: x1, y1, x2, y2; center: x and y of the center, width, height.",
+       .help = "corners: x1, y1, x2, y2. center: center x, center y, width, height.",
        .default_value = "corners",
        .choices = {"corners", "center"}},
       {.name = "relative_to",
        .type = parameter_type::integers,
-       .help = "[height, width] of which the boxes are fractions: the size that cpu.letterbox "
-               "writes. Boxes are in pixels when left out.",
+       .help =
+           "For boxes that are fractions of a picture: its [height, width], which cpu.letterbox "
+           "writes. By default, boxes are in pixels.",
        .unit = "px",
        .minimum = 1,
        .maximum = 65535},

@@ -60,8 +60,8 @@ parameter folder_parameter(std::string_view files) {
 parameter batch_parameter() {
   return {.name = "batch",
           .help =
-              "Files in one frame, stacked along a new first axis; one file, without that axis, "
-              "when left out.",
+              "Files per frame, stacked along a new first axis. By default, one file without that "
+              "axis.",
           .minimum = 1,
           .maximum = 65536};
 }

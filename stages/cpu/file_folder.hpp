@@ -14,7 +14,7 @@ namespace graphline {
 /// Returns the required parameter `folder`. `files`: ".jpg and .jpeg files".
 parameter folder_parameter(std::string_view files);
 
-/// Returns the optional parameter `batch` of kinds that can read one file without a batch.
+/// Returns the optional parameter `batch`; without it, a kind reads one file.
 parameter batch_parameter();
 
 /// Opens a stage of such a kind. Its outputs have rows, one for each file, only with `batch`.
@@ -30,8 +30,8 @@ std::vector<std::string> files_of_folder(const arguments& given,
                                          const std::function<void(const std::string&)>& check,
                                          diagnostics& out);
 
-/// Returns the index of the first of the `count` files of a call, counted over all passes through
-/// the folder. Frames that run together have equally many files.
+/// Returns the index of the first file of a call that reads `count` files. Indices continue after
+/// the last file of the folder. Frames that run together read equally many files.
 /// @throws run_error if `count` is not a multiple of `call.frames`
 std::size_t first_file(const cpu_call& call, std::size_t count);
 

@@ -26,8 +26,8 @@ nn::suppression_limits limits_of(const arguments& given) {
   return limits;
 }
 
-/// Non-maximum suppression for each entry of a batch. The result equals that of
-/// torchvision.ops.batched_nms or, without classes, torchvision.ops.nms.
+/// Suppresses the boxes of each entry of a batch, as torchvision.ops.batched_nms does or, without
+/// classes, torchvision.ops.nms.
 class nms final : public cpu_stage {
  public:
   explicit nms(const stage_config& config)
@@ -159,7 +159,7 @@ stage_kind nms_kind() {
        .help = "Boxes with a score at or below this are ignored."},
       {.name = "format",
        .type = parameter_type::choice,
-       .help = "corners: x1, y1, x2, y2; center: x and y of the center, width, height.",
+       .help = "corners: x1, y1, x2, y2. center: center x, center y, width, height.",
        .default_value = "corners",
        .choices = {"corners", "center"}},
   };

@@ -121,7 +121,27 @@ class model_alone(Case):
         self.assertEqual(floats(tensors / "output.scaled.npy"), [one / 2 for one in x] * 2)
         self.expect(graphline("run", path, "--set", "shape=[2, 1, 1]"), 2,
                     "'fixed_inputs.shape' has 3 numbers, but the input takes [2]")
+        self.expect(graphline("run", path, "--set", "shape=[]"), 2, "has 0 numbers")
+        self.expect(graphline("run", path, "--set", "shape=0.5"), 2, "fixed_inputs.shape", "0.5")
         self.expect(graphline("run", path, "--set", "shpae=2"), 2, "shpae")
+
+    def test_a_constant_input_has_the_numbers_of_its_type(self):
+        def fixed(kind, extents, numbers):
+            shape = b"".join(text(1, number(1, one)) for one in extents)
+            read = text(1, "k") + text(2, text(1, number(1, kind) + text(2, shape)))
+            graph = (text(1, node("Cast", ["k"], ["f"], "cast") + text(5, text(1, "to")
+                          + number(3, 1) + bytes([20 << 3 & 127 | 128, 20 >> 4, 2])))
+                     + text(1, node("Add", ["x", "f"], ["y"], "add")) + text(2, "typed")
+                     + text(11, value("x", [1])) + text(11, read) + text(12, value("y", [1])))
+            path = self.folder / "typed.onnx"
+            path.write_bytes(number(1, 8) + text(8, number(2, 17)) + text(7, graph))
+            return graphline("run", path, "--set", f"k={numbers}")
+
+        uint8, boolean = 2, 9
+        self.expect(fixed(uint8, [1], 255), 0)
+        self.expect(fixed(uint8, [1], 256), 2, "'fixed_inputs.k' has 256, which is not uint8")
+        self.expect(fixed(boolean, [1], 2), 2, "'fixed_inputs.k' has 2, which is not bool")
+        self.expect(fixed(uint8, [127] * 4, 1), 2, "too many for a constant")
 
     def test_its_pipeline_is_written_to_go_on_with(self):
         folder = self.folder / "elsewhere"

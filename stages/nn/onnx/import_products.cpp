@@ -94,7 +94,7 @@ std::size_t import_conv(onnx_importer& to, const onnx_call& node) {
   node.require(w.rank() == node.extents(0).rank(), "has a weight of other dimensions than x");
   window_attributes window = window_of(node, window_extents(w, read.dimensions));
   const bool column = is_column(node.extents(0), window);
-  if (column) {  // libraries compute a row up to three times as fast
+  if (column) {  // becomes a row, as with one dimension: oneDNN is slow with columns
     const shape& x = node.extents(0);
     read.value = to.add_reshape(read.value, {x[0], x[1], 1, x[2]});
     for (extent_triple* of :

@@ -505,8 +505,7 @@ onnx_network onnx_importer::finish(const std::vector<std::string>& outputs) {
     const auto& [tensor, value] = found->second;
     const bool constant = tensor->known() || !value;  // a tensor of strings has neither
     if (constant || is_input(*value)) {
-      out_.error(where_, fmt::format("output '{}' of the model is {}; remove it from the model's "
-                                     "outputs",
+      out_.error(where_, fmt::format("output '{}' of the model is {}; remove it from the outputs",
                                      name, constant ? "constant" : "one of its inputs"));
     } else if (const dtype element = *read_as(tensor->element); element != dtype::float32) {
       values.push_back(add_conversion(name, *value, {.to = element}, tensor->element));

@@ -157,13 +157,15 @@ TEST(onnx_nodes, are_named_where_the_same_is_wrong_with_several) {
             "error: 2 nodes (Softmax) have an axis 7 of a tensor of 2 dimensions: 'a', 'b'");
 }
 
+/// The reason why a constant is not evaluated.
+std::string refusal(model_text& model, const std::string& constant) {
+  const auto sum = model.node("Add", {"x", constant});
+  diagnostics out;
+  import_onnx(model.model({{}}, sum), {{"x", {{1}, dtype::float32}}}, {sum}, {}, out);
+  return out.render();
+}
+
 TEST(onnx_nodes, of_constants_are_evaluated_within_limits) {
-  const auto refusal = [](model_text& model, const std::string& constant) {
-    const auto sum = model.node("Add", {"x", constant});
-    diagnostics out;
-    import_onnx(model.model({{}}, sum), {{"x", {{1}, dtype::float32}}}, {sum}, {}, out);
-    return out.render();
-  };
   model_text slow;
   std::vector<std::string> factors;
   for (unsigned i = 0; i < 2; ++i) {
@@ -185,6 +187,36 @@ TEST(onnx_nodes, of_constants_are_evaluated_within_limits) {
   model_text whole;
   EXPECT_THAT(refusal(whole, whole.node("Softmax", "n", {whole.constant({1, 2})})),
               HasSubstr("node 'n' (Softmax) computes with int64, which is not supported"));
+}
+
+TEST(onnx_nodes, of_constants_are_refused_with_their_reason) {
+  model_text all;
+  const auto line = all.constant({5}, {5, 3, 4, 1, 2});
+  const auto six = all.constant({2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto zero = all.constant({0});
+  const std::pair<std::string, const char*> cases[] = {
+      {all.node("CumSum", {line, all.constant({0, 0})}), "needs exactly one axis"},
+      {all.node("CumSum", {line, all.constant({1})}), "has an axis 1 of a tensor of 1 dimensions"},
+      {all.node("TopK", {line, all.constant({6})}), "takes 6 of 5 elements"},
+      {all.node("OneHot", {zero, all.constant({3}), line}), "takes two values"},
+      {all.node("GatherElements", {six, zero}), "has indices of other dimensions than what they"},
+      {all.node("GatherND", {line, all.constant({5})}), "has an index beyond its axis"},
+      {all.node("GatherND", {line, six}), "has indices of more dimensions than what they are of"},
+      {all.node("ScatterElements", {line, zero, all.constant({2}, {1, 2})}),
+       "has updates that do not fit"}};
+  const std::string refusals = refusal(all, line);
+  for (const auto& [node, why] : cases) {
+    const std::string operation = node.substr(0, node.find_first_of("0123456789"));
+    EXPECT_THAT(refusals, HasSubstr("node '" + node + "' (" + operation + ") " + why));
+  }
+}
+
+TEST(onnx_nodes, of_constants_are_sorted_as_pytorch_does) {
+  model_text model;
+  const std::vector<float> some = {1, std::nanf(""), 2, 2, 1, 2};
+  const auto order = model.node("ArgMax", {model.constant({2, 3}, some)}, {integer("axis", 1)});
+  const auto sum = model.node("Add", {"x", model.node("Cast", {order}, {integer("to", 1)})});
+  EXPECT_THAT(on_host(model.network({2, 1}, sum), {{0, 0}}).front(), ElementsAre(1, 0));
 }
 
 TEST(onnx_nodes, whose_input_has_four_dimensions_are_one_with_what_follows_a_product) {
