@@ -224,6 +224,36 @@ class run_outputs(Case):
         self.assertIn(b"(8, 3, 3, 3, )", raw[10:10 + length])
         self.assertEqual(len(raw) - 10 - length, 8 * 27 * 4)
 
+    def test_the_outputs_of_each_frame_are_saved(self):
+        arrays = self.folder / "arrays"
+        arrays.mkdir()
+        values = [struct.pack("<2f", k, 10 + k) for k in range(3)]
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }".ljust(117) + "\n"
+        for k, data in enumerate(values):
+            (arrays / f"{k}.npy").write_bytes(
+                b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
+        path = self.pipeline(
+            "pipeline: each\nstages:\n- {name: read, kind: cpu.arrays, folder: arrays, writes: x}\n"
+            "- {name: net, kind: network, reads: x, writes: y, layers: [relu]}\n"
+            "run: {frames: 7, warmup: 3}\n")
+        for words in (["--strategy", "serial"], ["--strategy", "overlap", "--in-flight", "3"],
+                      ["--graphs", "frame"], ["--rate", "300/s", "--arrival", "constant"]):
+            saved = self.folder / "_".join(words).replace("/", "")
+            done = graphline("run", path, "--device", "host", "--save-tensors", saved,
+                             "--each-frame", *words)
+            self.expect(done, 0)
+            self.assertIn("written between frames", done.stdout)
+            self.assertEqual(sorted(p.name for p in saved.iterdir()),
+                             [*(f"frame.{i}" for i in range(7)), "output.y.npy"])
+            for i in range(7):  # after three frames of warm-up, the first file is read again
+                read = (saved / f"frame.{i}" / "output.y.npy").read_bytes()
+                self.assertEqual(read[-8:], values[i % 3], (words, i))
+        self.expect(graphline("run", path, "--reference", saved / "frame.6", "--fail-if",
+                              "error>0"), 0)
+        self.expect(graphline("run", path, "--reference", saved / "frame.5", "--fail-if",
+                              "error>0"), 4)
+        self.expect(graphline("run", path, "--each-frame"), 2, "--each-frame", "--save-tensors")
+
     def test_saved_inputs_can_be_the_inputs_of_another_run(self):
         saved, again = self.folder / "saved", self.folder / "again"
         filled = self.pipeline(SMALL.replace("{shape: [1, 3, 16, 16]}",

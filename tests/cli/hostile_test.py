@@ -124,6 +124,11 @@ stages:
         self.expect(done, 1, ".npy'", "File too large")
         self.assertEqual({found.name: found.read_bytes() for found in tensors.iterdir()}, before)
 
+        done = graphline("run", path, "--save-tensors", tensors, "--each-frame", "--json", "-",
+                         preexec_fn=small_files, restore_signals=False)
+        self.expect(done, 1, "frame.0/output.", "File too large")
+        self.assertEqual(json.loads(done.stdout)["end_to_end"]["count"], 0)
+
 
 class failing(Case):
     def test_a_stage_that_fails_is_named_with_its_frame_and_the_rest_is_saved(self):

@@ -59,6 +59,24 @@ TEST(make_measured_graph, measures_the_first_executable_in_full_and_adds_the_oth
   EXPECT_EQ(std::to_integer<int>(*block.at(255)), 2);
 }
 
+TEST(make_measured_graph, launches_once_if_launches_are_not_timed) {
+  const auto dev = open_host_device(1);
+  const auto s = dev->make_stream("s", priority::normal);
+  const memory block = dev->allocate(1);
+  int enqueued = 0;
+  const auto enqueue = [&] {
+    ++enqueued;
+    s->fill(block.data(), std::byte{1}, 1);
+  };
+  graph_record record;
+  const auto made = make_measured_graph(*dev, *s, enqueue, wait_mode::block, record, {}, false);
+  EXPECT_EQ(enqueued, 1);
+  EXPECT_EQ(record.nodes.size(), 1U);
+  EXPECT_GT(record.first_launch, 0);
+  EXPECT_TRUE(record.eager.empty());
+  EXPECT_TRUE(record.launch.empty());
+}
+
 TEST(make_measured_graph, repeats_what_takes_long_only_once) {
   const auto dev = open_host_device(1);
   const auto s = dev->make_stream("s", priority::normal);

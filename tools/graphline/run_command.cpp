@@ -41,6 +41,7 @@ struct run_arguments {
   std::string tensors;
   std::string reference;
   bool kernels = false;
+  bool each_frame = false;
 };
 
 void make_folder(const std::string& tensors) {
@@ -147,6 +148,7 @@ exit_status run_pipeline(run_arguments& given) {
   run_options options{.reference = given.reference};
   check_reference(given.reference, p);
   const auto warnings = take_expected_times(given.sources, p, device->properties(), options);
+  if (given.each_frame) options.frame_outputs = given.tensors;
   auto outputs = open_outputs(given, p);
   add_checksums(p, outputs, given.sources);
 
@@ -184,10 +186,15 @@ void add_run_command(CLI::App& program, action& chosen) {
   add_sources_option(*command, "--from", given->sources,
                      "As the policy's expected times, take the median stage times of");
   given->results.add_files_to(*command);
+  auto* save = command
+                   ->add_option("--save-tensors", given->tensors,
+                                "Write inputs, weights and outputs as NumPy files")
+                   ->type_name("DIR");
   command
-      ->add_option("--save-tensors", given->tensors,
-                   "Write inputs, weights and outputs as NumPy files")
-      ->type_name("DIR");
+      ->add_flag("--each-frame", given->each_frame,
+                 "With --save-tensors: also write the outputs of each measured frame N, as\n"
+                 "DIR/frame.N/output.NAME.npy")
+      ->needs(save);
   command
       ->add_option("--reference", given->reference,
                    "Compare the outputs of the last frame with NumPy files, such as those of\n"

@@ -16,7 +16,8 @@
 namespace graphline {
 namespace {
 
-/// Prepared sessions of an experiment, within a budget of device memory.
+/// Prepared sessions of an experiment, within a budget of device memory. They do not measure what
+/// graphs save, which takes long and which no report of trials shows.
 class session_pool {
  public:
   /// @param budget Bytes per device.
@@ -50,12 +51,15 @@ class session_pool {
     if (saturating_add(on.usage().device_bytes, need) > budget_) release_others(k.first);
     const auto shared = shared_.find(k.first);
     const auto* const share = shared == shared_.end() ? nullptr : &shared->second.of(k.second);
+    const auto prepare = [&]() -> session& {
+      return sessions_.emplace(k, session(p, on, stop, share, false)).first->second;
+    };
     try {
-      return sessions_.emplace(k, session(p, on, stop, share)).first->second;
+      return prepare();
     } catch (const error& e) {
       // Preparation may also exceed other device limits: streams, or internal buffers of libraries.
       if (e.status() != exit_status::run_failed || !release_others(k.first)) throw;
-      return sessions_.emplace(k, session(p, on, stop, share)).first->second;
+      return prepare();
     }
   }
 

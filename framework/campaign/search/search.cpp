@@ -28,6 +28,7 @@ constexpr std::size_t most_blocks = 4;  // of a round of the race
 constexpr std::size_t most_confirmed = 4;
 constexpr std::int64_t confirming_trials = 10;
 constexpr std::int64_t least_trial_frames = 5;  // of a trial
+constexpr std::int64_t most_warmup = 3;         // of a trial before the confirmation
 constexpr double spare = 2;  // frames that are late together tell less, and limits share 5 %
 
 using index_list = std::vector<std::size_t>;
@@ -43,6 +44,7 @@ class settings_search {
         file_(planned.configurations.front().members.front().run),
         samples_(planned_.configurations.size()),
         predicted_(planned_.configurations.size()),
+        warmup_(std::min(file_.warmup, most_warmup)),
         begun_(options.begun.value_or(options.clock())),
         planning_(elapsed()) {
     made_.objective = goal_.objective;
@@ -101,8 +103,8 @@ class settings_search {
     const double before = elapsed();
     auto& to = made_.candidates[candidate];
     try {
-      const auto runs =
-          by_.trials.run(candidate, {.frames = frames, .number = block}, options_.stop);
+      const auto runs = by_.trials.run(
+          candidate, {.frames = frames, .warmup = warmup_, .number = block}, options_.stop);
       const run_record& run = runs.front();
       if (run.interrupted) throw interrupted_error("interrupted");
       if (!run.failure && !run.frames.empty()) {
@@ -133,11 +135,11 @@ class settings_search {
   /// Returns frames of a trial so that `trials` trials of each candidate take `time`. At most
   /// `most`, or as many as the objective's percentile needs.
   std::int64_t frames_for(double time, double trials, const index_list& candidates,
-                          std::int64_t most) const {
+                          std::int64_t most, std::int64_t warmup) const {
     if (options_.frames) return *options_.frames;
     double frame = 0;  // of each candidate
     for (const std::size_t i : candidates) frame += static_cast<double>(frame_times_.at(i));
-    const double frames = time / trials / frame - static_cast<double>(file_.warmup);
+    const double frames = time / trials / frame - static_cast<double>(warmup);
     return std::clamp(static_cast<std::int64_t>(std::min(frames, 1e9)), least_trial_frames,
                       std::max(most, frames_of_objective()));
   }
@@ -151,7 +153,7 @@ class settings_search {
     check_time();
     // Assumes that predictions let most candidates of a large space be skipped.
     const auto trials = std::min(samples_.size(), 2 * probes + samples_.size() / 5);
-    trial_frames_ = frames_for(0.25 * limit(), static_cast<double>(trials), {0}, 20);
+    trial_frames_ = frames_for(0.25 * limit(), static_cast<double>(trials), {0}, 20, warmup_);
     most_frames_ = std::max<std::int64_t>(45, file_.frames);
   }
 
@@ -308,7 +310,7 @@ class settings_search {
       const double begun = elapsed();
       const double time = (raced_until * limit() - begun) / static_cast<double>(rounds + 1 - round);
       if (time <= 0) return;
-      const auto frames = frames_for(time, 2, alive_, trial_frames_);
+      const auto frames = frames_for(time, 2, alive_, trial_frames_, warmup_);
       double block_time = 0;
       for (std::size_t block = 0; block < most_blocks && alive_.size() > 1; ++block) {
         const double before = elapsed();
@@ -375,7 +377,7 @@ class settings_search {
     const auto frames_in = [&](double time, std::int64_t most) {
       const auto setup = planning_ + setup_ * static_cast<double>(made.candidates.size());
       return frames_for(std::max(0.0, time - setup), static_cast<double>(confirming_trials),
-                        made.candidates, most);
+                        made.candidates, most, file_.warmup);
     };
     // An answer is worth exceeding the limit, by as long at most.
     while (made.candidates.size() > 2 &&
@@ -410,6 +412,7 @@ class settings_search {
   std::vector<search_samples> predicted_;           // by candidate; without trials if unknown
   std::map<std::size_t, nanoseconds> frame_times_;  // of the last trial
   index_list alive_;
+  std::int64_t warmup_;            // of a trial before the confirmation
   std::int64_t trial_frames_ = 0;  // in the screening
   std::int64_t most_frames_ = 0;   // of a later trial
   nanoseconds begun_;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +30,9 @@ struct phase {
   frame_schedule* schedule = nullptr;  ///< due times; null: frames begin as soon as possible
   frame_feed* feed = nullptr;          ///< replaces the schedule; frames are due when submitted
 
+  /// Called on any thread when all stages of a pass are complete, before its slot is used again.
+  /// What it throws ends the phase. May be empty.
+  std::function<void(std::size_t slot, const frame_position&)> on_pass_end = {};
   std::int64_t together = 1;                ///< frames that run together without a schedule
   const pipeline_policy* policy = nullptr;  ///< the plan's; null: the oldest ready stage first
 

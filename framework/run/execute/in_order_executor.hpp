@@ -173,6 +173,7 @@ class in_order_executor : public executor {
     record_end(frame, end);
     at_stage_.reset();
     runner_->read_stamps(s, frame);
+    if (phase_->on_pass_end) phase_->on_pass_end(oldest_slot_, frame);
     ++result_.completed;
     oldest_slot_ = following(oldest_slot_);
     runner_->into().passes_complete(result_.completed);

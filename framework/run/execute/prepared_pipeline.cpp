@@ -42,9 +42,11 @@ void repeat(device& d, wait_mode how, const std::function<void()>& enqueue,
 std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
                                                 const std::function<void()>& enqueue, wait_mode how,
                                                 graph_record& into,
-                                                const std::function<void()>& eager) {
+                                                const std::function<void()>& eager,
+                                                bool time_launches) {
   const bool first = into.executables++ == 0;
-  if (first) repeat(d, how, eager ? eager : enqueue, into.eager, nullptr);
+  const bool timed = first && time_launches;
+  if (timed) repeat(d, how, eager ? eager : enqueue, into.eager, nullptr);
 
   const nanoseconds begin = now();
   const auto captured = d.capture(origin, enqueue);
@@ -65,7 +67,7 @@ std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
   into.operations = static_cast<std::size_t>(
       std::count_if(into.nodes.begin(), into.nodes.end(),
                     [](const graph_node& n) { return n.type == "operation"; }));
-  repeat(d, how, launch, into.launch, &into.later_launch);
+  if (timed) repeat(d, how, launch, into.launch, &into.later_launch);
   return executable;
 }
 
@@ -118,7 +120,8 @@ void stop_if_raised(const stop_request* stop) {
 
 }  // namespace
 
-prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_request* stop)
+prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_request* stop,
+                                     bool time_launches)
     : plan_(std::move(p)), device_(d) {
   // The planner refuses this unless the plan was made for another device.
   if (const auto why = why_only_selecting(plan_); why && !device_.properties().selects) {
@@ -147,7 +150,7 @@ prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_re
   for (std::size_t i = 0; i < slots_.size(); ++i) make_slot(slots_[i], i);
   try {
     warm_up(stop);
-    capture(stop);
+    capture(stop, time_launches);
     prepare(plan_.run.timing);
   } catch (...) {
     wait_until_idle();
@@ -409,7 +412,7 @@ void prepared_pipeline::warm_up(const stop_request* stop) {
   } while (worked && now() < warm);
 }
 
-void prepared_pipeline::capture(const stop_request* stop) {
+void prepared_pipeline::capture(const stop_request* stop, bool time_launches) {
   const wait_mode how = plan_.run.wait;
   if (plan_.schedule.properties.one_launch) {
     graphs_.emplace_back().name = "frame";
@@ -418,8 +421,8 @@ void prepared_pipeline::capture(const stop_request* stop) {
       stop_if_raised(stop);
       const auto enqueue = [&] { s.frame->enqueue(timing_method::none); };
       const auto eager = [&] { s.frame->enqueue_eagerly(); };
-      s.frame->keep(timing_method::none,
-                    make_measured_graph(device_, *frames_, enqueue, how, graphs_.back(), eager));
+      s.frame->keep(timing_method::none, make_measured_graph(device_, *frames_, enqueue, how,
+                                                             graphs_.back(), eager, time_launches));
     }
     return;
   }
@@ -440,7 +443,8 @@ void prepared_pipeline::capture(const stop_request* stop) {
         stop_if_raised(stop);
         of.executable = with_stage_context(stage, "capturing its graph", [&] {
           return make_measured_graph(
-              device_, on, [&] { of.work->enqueue(on); }, how, graphs_[first + of.bucket]);
+              device_, on, [&] { of.work->enqueue(on); }, how, graphs_[first + of.bucket], {},
+              time_launches);
         });
       }
     }

@@ -24,9 +24,10 @@ namespace graphline {
 /// A plan prepared on a device: weights are loaded, memory is placed, slots are bound and captured.
 class prepared_pipeline {
  public:
+  /// @param time_launches Also measure repeated launches of each graph.
   /// @throws run_error naming the stage that failed
   /// @throws interrupted_error if `stop` is raised meanwhile
-  prepared_pipeline(plan p, device& d, const stop_request* stop);
+  prepared_pipeline(plan p, device& d, const stop_request* stop, bool time_launches = true);
   ~prepared_pipeline();
   prepared_pipeline(const prepared_pipeline&) = delete;
   prepared_pipeline& operator=(const prepared_pipeline&) = delete;
@@ -67,7 +68,7 @@ class prepared_pipeline {
   void wait_until_idle() noexcept;
   /// Runs all device work once. With warm-up frames, repeats it for the device's warm-up time.
   void warm_up(const stop_request* stop);
-  void capture(const stop_request* stop);
+  void capture(const stop_request* stop, bool time_launches);
   void bind_decision(slot& s, std::size_t stage, std::size_t in_slot);
   void bind_variants(slot& s, std::size_t stage, std::size_t in_slot);
   void capture_in_parts(bound_stage& stage, bound_variant& of);
@@ -87,14 +88,15 @@ class prepared_pipeline {
 };
 
 /// Captures the work that `enqueue` enqueues on `origin`, instantiates the graph, launches it once
-/// and adds the times to `into`. The first call for a record also measures up to nine launches of
-/// the graph, and of its operations one by one.
+/// and adds the times to `into`. With `time_launches`, the first call for a record also measures up
+/// to nine launches of the graph, and of its operations one by one.
 /// @param eager Enqueues the operations outside a capture; if unset, `enqueue` does.
 /// @pre The device is idle, as it is on return.
 std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
                                                 const std::function<void()>& enqueue, wait_mode how,
                                                 graph_record& into,
-                                                const std::function<void()>& eager = {});
+                                                const std::function<void()>& eager = {},
+                                                bool time_launches = true);
 
 /// Returns the memory that a pipeline took between two readings of a device's usage, and its peak.
 /// If an earlier pipeline had a higher peak, this peak is unknown and set to the memory taken.

@@ -493,6 +493,7 @@ class ready_executor final : public executor {
     try {
       runner_->check_values(pipeline_.slots()[slot], frame);
       runner_->read_stamps(pipeline_.slots()[slot], frame);
+      if (phase_->on_pass_end) phase_->on_pass_end(slot, frame);
     } catch (...) {
       failed_pass_ = frame.index;
       state_.fail(pipeline_.planned(), std::nullopt, frame.number);

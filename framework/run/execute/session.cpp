@@ -168,6 +168,16 @@ void end_at_max_time(run_record& record) {
   record.failure = "max_time passed before a frame completed";
 }
 
+/// @throws run_error
+void create_folder(const std::filesystem::path& folder) {
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem) {
+    throw run_error(
+        fmt::format("{}: cannot make the folder: {}", folder.string(), problem.message()));
+  }
+}
+
 /// Returns what the last frame of a slot wrote of a tensor: of a tensor with rows, these rows.
 std::pair<tensor_type, std::span<const std::byte>> frame_values(prepared_pipeline& pipeline,
                                                                 std::size_t tensor,
@@ -178,6 +188,20 @@ std::pair<tensor_type, std::span<const std::byte>> frame_values(prepared_pipelin
     view.type.shape.set_rows(*rows);
   }
   return {view.type, pipeline.read(view, pipeline.planned().tensors[tensor].on, staging)};
+}
+
+/// Writes the outputs in a slot into a folder, which it creates if missing.
+/// @throws run_error naming the file
+void write_outputs(prepared_pipeline& pipeline, std::size_t slot,
+                   const std::filesystem::path& folder, tensor_file_names& names) {
+  create_folder(folder);
+  for (std::size_t i = 0; i < pipeline.planned().tensors.size(); ++i) {
+    const auto& t = pipeline.planned().tensors[i];
+    if (!t.output()) continue;
+    memory staging;
+    const auto [type, bytes] = frame_values(pipeline, i, slot, staging);
+    write_npy(folder / names.next({"output", t.name}), type, bytes);
+  }
 }
 
 /// Adds the outputs in a slot to the record, compared with the tensors in the folder `reference` if
@@ -263,12 +287,12 @@ struct required_realtime : scoped_realtime {
 }  // namespace
 
 session::session(plan p, graphline::device& d, const stop_request* stop,
-                 const shared_resources<real_host>* share) {
+                 const shared_resources<real_host>* share, bool time_launches) {
   suggest_on_crash(p.run.guard ? nullptr
                                : "if a stage wrote beyond its outputs, --guard on finds it");
   { const required_realtime permitted(p.run.realtime); }
   const memory_usage before = d.usage();
-  pipeline_ = std::make_unique<prepared_pipeline>(std::move(p), d, stop);
+  pipeline_ = std::make_unique<prepared_pipeline>(std::move(p), d, stop, time_launches);
   memory_ = taken_since(before, d.usage());
   executor_ = make_executor(*pipeline_, share);
   measured_ = std::make_unique<measured_frames>();
@@ -357,6 +381,21 @@ run_record session::run(const run_options& options) {
       options.feed->open(record.run);
     }
     measured.schedule = schedule.get();
+    std::mutex writing;
+    if (!options.frame_outputs.empty()) {
+      measured.on_pass_end = [&](std::size_t slot, const frame_position& frame) {
+        if (kept.was_cut_short(frame.index)) return;
+        const std::lock_guard one_by_one(writing);
+        tensor_file_names names;
+        write_outputs(
+            *pipeline_, slot,
+            std::filesystem::path(options.frame_outputs) / fmt::format("frame.{}", frame.first),
+            names);
+      };
+      record.warnings.push_back(
+          "the outputs of each frame were written between frames, which lengthens the time between "
+          "frames and the waits of frames in flight");
+    }
     measured.policy = joined;
     machine_watch machine(device(), options.at_machine);
     if (options.before_frames) options.before_frames();
@@ -409,19 +448,16 @@ void session::trace_operations(run_record& record, const stop_request* stop) {
 
 void session::save_tensors(const std::string& directory) {
   const std::filesystem::path folder(directory);
-  std::error_code problem;
-  std::filesystem::create_directories(folder, problem);
-  if (problem) {
-    throw run_error(fmt::format("{}: cannot make the folder: {}", directory, problem.message()));
-  }
+  create_folder(folder);
   tensor_file_names names;
   for (std::size_t i = 0; i < planned().tensors.size(); ++i) {
     const auto& t = planned().tensors[i];
-    if (!t.input && !(t.output() && last_slot_)) continue;
+    if (!t.input) continue;
     memory staging;
-    const auto [type, bytes] = frame_values(*pipeline_, i, last_slot_.value_or(0), staging);
-    write_npy(folder / names.next({t.input ? "input" : "output", t.name}), type, bytes);
+    const auto [type, bytes] = frame_values(*pipeline_, i, 0, staging);
+    write_npy(folder / names.next({"input", t.name}), type, bytes);
   }
+  if (last_slot_) write_outputs(*pipeline_, *last_slot_, folder, names);
   for (const auto& stage : planned().stages) {
     if (!stage.prepared->weights) continue;
     const auto weights = with_stage_context(stage, "reading its weights for --save-tensors",

@@ -56,6 +56,10 @@ struct run_options {
   std::vector<std::string> expected_from = {};
   /// Folder of tensors with which the outputs of the last frame are compared; empty for none.
   std::string reference = {};
+  /// Folder for the outputs of each measured frame, as FOLDER/frame.N/output.NAME.npy with N as in
+  /// the record; empty for none. A frame that was cut short is left out. Frames that run together
+  /// are one folder, named after the first.
+  std::string frame_outputs = {};
   /// Common origin of stamps, in host time. If set, the caller watches the device clock.
   std::optional<nanoseconds> common_epoch = {};
   /// Called before and after the measured frames.
@@ -71,8 +75,9 @@ class session {
   /// @throws run_error naming the stage that failed
   /// @throws interrupted_error if `stop` is raised during the preparation
   /// @param share What the pipeline shares with others; null for nothing
+  /// @param time_launches Also measure what graphs save, with repeated launches of each
   session(plan p, graphline::device& d, const stop_request* stop = nullptr,
-          const shared_resources<real_host>* share = nullptr);
+          const shared_resources<real_host>* share = nullptr, bool time_launches = true);
   ~session();
   session(session&&) noexcept;
 
