@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -16,6 +19,7 @@
 #include "framework/device/host/host_device.hpp"
 #include "framework/run/execute/concurrent_runs.hpp"
 #include "framework/run/execute/session.hpp"
+#include "tests/base/temporary_folder.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/run/cuda_session.hpp"
 #include "tests/run/test_kinds.hpp"
@@ -45,6 +49,29 @@ TEST_F(cuda_session, computes_what_the_host_device_does_in_every_graph_mode) {
         }
       }
     }
+  }
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_TRUE(in) << path;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST_F(cuda_session, writes_the_outputs_of_each_frame) {
+  const temporary_folder files;
+  for (const auto& [word, graphs] : graph_mode_words) {
+    const auto folder = files.path() / word;
+    fake_session s(forked(graphs, strategy::overlap, 3));
+    whole_run(s, {.frame_outputs = folder.string()});
+    s.save_tensors(folder.string());
+    for (int frame = 0; frame < 9; ++frame) {
+      for (const auto* const output : {"output.alone.npy", "output.join.npy"}) {
+        const auto path = folder / ("frame." + std::to_string(frame)) / output;
+        EXPECT_EQ(bytes_of(path), bytes_of(folder / output)) << path;
+      }
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder / "frame.9"));
   }
 }
 
