@@ -32,8 +32,8 @@ struct graph_record {
   nanoseconds instantiate = 0;   ///< including the upload to the device
   nanoseconds first_launch = 0;  ///< from an executable's first launch to its completion
 
-  // Repeated launches of one executable, in which CPU stages do nothing; fewer for longer graphs,
-  // and none in the trials of an experiment.
+  // Repeated launches of one executable, in which CPU stages do nothing; fewer for longer graphs.
+  // Empty in trials of an experiment.
   std::vector<nanoseconds> later_launch;  ///< from launch to completion
   std::vector<nanoseconds> launch;        ///< host time to launch the graph
   std::vector<nanoseconds> eager;         ///< host time to enqueue its operations one by one

@@ -238,7 +238,7 @@ class run_outputs(Case):
             "run: {frames: 7, warmup: 3}\n")
         for words in (["--strategy", "serial"], ["--strategy", "overlap", "--in-flight", "3"],
                       ["--graphs", "frame"], ["--rate", "300", "--arrival", "constant"]):
-            saved = self.folder / "_".join(words).replace("/", "")
+            saved = self.folder / "_".join(words)
             done = graphline("run", path, "--device", "host", "--save-tensors", saved,
                              "--each-frame", *words)
             self.expect(done, 0)

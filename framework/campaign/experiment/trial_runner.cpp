@@ -16,8 +16,8 @@
 namespace graphline {
 namespace {
 
-/// Prepared sessions of an experiment, within a budget of device memory. They do not measure what
-/// graphs save, which takes long and which no report of trials shows.
+/// Prepared sessions of an experiment, within a budget of device memory. Preparation skips the
+/// timing of graph launches, because reports of experiments do not show it.
 class session_pool {
  public:
   /// @param budget Bytes per device.
@@ -51,8 +51,9 @@ class session_pool {
     if (saturating_add(on.usage().device_bytes, need) > budget_) release_others(k.first);
     const auto shared = shared_.find(k.first);
     const auto* const share = shared == shared_.end() ? nullptr : &shared->second.of(k.second);
+    constexpr bool time_launches = false;
     const auto prepare = [&]() -> session& {
-      return sessions_.emplace(k, session(p, on, stop, share, false)).first->second;
+      return sessions_.emplace(k, session(p, on, stop, share, time_launches)).first->second;
     };
     try {
       return prepare();

@@ -24,7 +24,7 @@ namespace graphline {
 /// A plan prepared on a device: weights are loaded, memory is placed, slots are bound and captured.
 class prepared_pipeline {
  public:
-  /// @param time_launches Also measure repeated launches of each graph.
+  /// @param time_launches Also time repeated launches of each graph.
   /// @throws run_error naming the stage that failed
   /// @throws interrupted_error if `stop` is raised meanwhile
   prepared_pipeline(plan p, device& d, const stop_request* stop, bool time_launches = true);
@@ -88,8 +88,8 @@ class prepared_pipeline {
 };
 
 /// Captures the work that `enqueue` enqueues on `origin`, instantiates the graph, launches it once
-/// and adds the times to `into`. With `time_launches`, the first call for a record also measures up
-/// to nine launches of the graph, and of its operations one by one.
+/// and adds the times to `into`. With `time_launches`, the first call for a record also times up to
+/// nine graph launches and nine eager passes, which enqueue the operations one by one.
 /// @param eager Enqueues the operations outside a capture; if unset, `enqueue` does.
 /// @pre The device is idle, as it is on return.
 std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,

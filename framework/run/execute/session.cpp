@@ -393,8 +393,8 @@ run_record session::run(const run_options& options) {
             names);
       };
       record.warnings.push_back(
-          "the outputs of each frame were written between frames, which lengthens the time between "
-          "frames and the waits of frames in flight");
+          "the outputs of each frame were written between frames; throughput and waits include the "
+          "writing");
     }
     measured.policy = joined;
     machine_watch machine(device(), options.at_machine);

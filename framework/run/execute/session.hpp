@@ -75,7 +75,8 @@ class session {
   /// @throws run_error naming the stage that failed
   /// @throws interrupted_error if `stop` is raised during the preparation
   /// @param share What the pipeline shares with others; null for nothing
-  /// @param time_launches Also measure what graphs save, with repeated launches of each
+  /// @param time_launches Also time repeated launches of each graph, from which reports compute
+  /// what graph launch saves
   session(plan p, graphline::device& d, const stop_request* stop = nullptr,
           const shared_resources<real_host>* share = nullptr, bool time_launches = true);
   ~session();
