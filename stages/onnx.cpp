@@ -126,21 +126,24 @@ void fix_inputs(const arguments& values, nn::onnx_graph& graph, diagnostics& out
   }
 }
 
-/// Makes outputs of the values that `intermediate` names.
-void add_intermediate(const arguments& values, nn::onnx_graph& graph, diagnostics& out) {
-  if (!values.has("intermediate") || graph.nodes.empty()) return;
+/// Replaces the outputs of the model by the values that `outputs` names.
+void choose_outputs(const arguments& values, nn::onnx_graph& graph, diagnostics& out) {
+  if (!values.has("outputs") || graph.nodes.empty()) return;
+  const auto declared = std::exchange(graph.outputs, {});
   std::vector<std::string> known;
   for (const nn::onnx_node& node : graph.nodes) {
     known.insert(known.end(), node.outputs.begin(), node.outputs.end());
   }
-  for (const named& value : read_labels(values.tree("intermediate"), "intermediate", out)) {
+  for (const named& value : read_labels(values.tree("outputs"), "outputs", out)) {
+    const auto output = std::ranges::find(declared, value.text, &nn::onnx_value::name);
     if (std::ranges::find(known, value.text) == known.end()) {
       out.error(value.place,
                 fmt::format("the model computes no value '{}'{}; a value's name is that of an "
                             "output of a node",
                             value.text, suggestion(value.text, known)));
-    } else if (std::ranges::find(graph.outputs, value.text, &nn::onnx_value::name) ==
-               graph.outputs.end()) {
+    } else if (output != declared.end()) {
+      graph.outputs.push_back(*output);
+    } else {
       graph.outputs.push_back(
           {.name = value.text, .element = nn::onnx_type::float32, .extents = {}});
     }
@@ -256,7 +259,7 @@ opened_stage open_onnx(const arguments& values, const network_factory& make_cuda
                        diagnostics& out) {
   const auto model = std::make_shared<nn::onnx_model>(model_of(values, out));
   fix_inputs(values, model->graph, out);
-  add_intermediate(values, model->graph, out);
+  choose_outputs(values, model->graph, out);
   stage_ports ports = ports_of(model->graph);
   std::vector<bool> with_rows;
   for (const port& input : ports.inputs) with_rows.push_back(input.rows);
@@ -313,11 +316,12 @@ stage_kind onnx_kind(const network_factory& make_cuda) {
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
   kind.parameters.push_back(denormals_parameter());
   kind.parameters.push_back(
-      {.name = "intermediate",
+      {.name = "outputs",
        .type = parameter_type::tree,
        .help =
-           "Values inside the model to write after its outputs. They are not fused with the nodes "
-           "that read them.",
+           "Values to write: outputs of the model, or values inside it, which are not fused with "
+           "the nodes that read them. Nodes that no written value needs are left out. Default: "
+           "the model's outputs.",
        .structure = "name or list of names"});
   kind.parameters.push_back(
       {.name = "fixed_inputs",

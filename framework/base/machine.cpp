@@ -48,9 +48,8 @@ int usable_cores() {
   int cores = static_cast<int>(affinity_cpus().size());
   // `affinity_cpus()` is empty if the machine has more CPUs than a `cpu_set_t` can represent.
   if (cores == 0) cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  if (const auto limit = read_cgroup_limits().cpus; limit && *limit < cores) {
-    cores = std::max(1, static_cast<int>(*limit));
-  }
+  static const std::optional<double> quota = read_cgroup_limits().cpus;
+  if (quota && *quota < cores) cores = std::max(1, static_cast<int>(*quota));
   return cores;
 }
 

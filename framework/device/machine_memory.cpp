@@ -39,8 +39,14 @@ void release_block(void* from, void* data, std::size_t bytes) noexcept {
 
 memory machine_memory::allocate(memory_account& to, std::size_t bytes, const char* kind) {
   if (bytes == 0) return {};
-  // Checked first, because Linux overcommits and would kill the program later.
-  const auto available = available_memory();
+  // Checked first, because Linux overcommits and would kill the program later. A look takes about
+  // as long as writing a megabyte.
+  constexpr std::size_t between_looks = std::size_t{1} << 20;
+  std::optional<std::uint64_t> available;
+  if (since_look_.fetch_add(bytes) + bytes > between_looks) {
+    since_look_ = 0;
+    available = available_memory();
+  }
   void* data = nullptr;
   if (bytes <= available.value_or(bytes)) {
     data = allocate_block(bytes);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 
 #include "framework/device/backend_parts.hpp"
@@ -24,6 +25,8 @@ class machine_memory {
   const char* on_;
   memory_account device_;
   memory_account pinned_;
+  std::atomic<std::size_t> since_look_ =
+      0;  ///< bytes allocated since the last look at what is left
 };
 
 }  // namespace graphline

@@ -52,10 +52,7 @@ class unit_planner {
       : registry_(registry), target_(target) {}
 
   void plan(experiment_unit& unit) {
-    reading_options reading;
-    reading.backend = target_.backend;
-    reading.values = last_of_each(unit.parameters);
-    pipeline_spec spec = read_pipeline(unit.file->source, reading, unit.found);
+    pipeline_spec spec = read(unit);
     for (const auto& [key, value] : last_of_each(unit.settings)) {
       read_setting(spec.run, spec.run_places, key.text, value, unit.found);
     }
@@ -71,9 +68,29 @@ class unit_planner {
   const plan_target& target() const noexcept { return target_; }
 
  private:
+  /// Reads a pipeline once for all units with the same parameters from the same places.
+  pipeline_spec read(experiment_unit& unit) {
+    reading_options reading;
+    reading.backend = target_.backend;
+    reading.values = last_of_each(unit.parameters);
+    std::string given;
+    for (const auto& [key, value] : reading.values) {
+      const place& at = value.where();
+      given += fmt::format("{}: {} {}:{}:{}\n", key.text, value.in_one_line(),
+                           fmt::ptr(at.source.get()), at.line, at.column);
+    }
+    const auto [known, is_new] = read_.try_emplace({unit.file, std::move(given)});
+    auto& [spec, found] = known->second;
+    if (is_new) spec = read_pipeline(unit.file->source, reading, found);
+    for (const diagnostic& each : found.all()) unit.found.add(each);
+    return spec;
+  }
+
   stage_registry& registry_;
   const plan_target& target_;
   prepared_stages prepared_;
+  std::map<std::pair<const pipeline_file*, std::string>, std::pair<pipeline_spec, diagnostics>>
+      read_;
 };
 
 /// Adds the values of a `params:` section. Reports names that the pipeline does not declare.

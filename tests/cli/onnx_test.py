@@ -174,15 +174,25 @@ class Onnx(Case):
             self.assertAlmostEqual(given, score + 1, places=5)
 
     def test_values_inside_the_model_are_written_on_request(self):
-        wanted = PIPELINE.replace("reads: image", "reads: image, intermediate: [c, sum]")
-        self.pipeline.write_text(wanted.replace("[scores, sum]", "[scores, sum, c]"))
+        wanted = PIPELINE.replace("reads: image", "reads: image, outputs: [c, scores]")
+        self.pipeline.write_text(wanted.replace("[scores, sum]", "[c, scores]"))
         tensors = self.folder / "tensors"
         self.expect(graphline("run", self.pipeline, "--save-tensors", tensors), 0)
         image = floats(tensors / "input.image.npy")
         self.assertEqual(floats(tensors / "output.c.npy"), [2 * x for x in image])
         self.assertEqual(floats(tensors / "output.scores.npy"), [max(2 * x, 0) for x in image])
-        self.pipeline.write_text(wanted.replace("[c, sum]", "scoers"))
+        self.assertFalse((tensors / "output.sum.npy").exists())
+        self.pipeline.write_text(wanted.replace("[c, scores]", "scoers", 1))
         self.refused("computes no value 'scoers' (did you mean 'scores'?)")
+
+    def test_nodes_that_no_output_needs_may_be_unsupported(self):
+        (self.folder / "model.onnx").write_bytes(model("Frobnicate"))
+        self.pipeline.write_text(PIPELINE.replace("reads: image", "reads: image, outputs: scores")
+                                 .replace("[scores, sum]", "scores"))
+        tensors = self.folder / "tensors"
+        self.expect(graphline("run", self.pipeline, "--save-tensors", tensors), 0)
+        image = floats(tensors / "input.image.npy")
+        self.assertEqual(floats(tensors / "output.scores.npy"), [max(2 * x, 0) for x in image])
 
     def test_nodes_are_named_where_layers_are(self):
         done = graphline("inspect", self.pipeline, "--json", "-")

@@ -220,8 +220,7 @@ void write_yaml(const fs::path& folder) {
             ", kind: cpu.spin, duration: 1ms}\n");
 }
 
-void write_pictures_and_audio(const fs::path& folder) {
-  copy("tests/stages/cpu/references/audio", ".wav", folder / "seeds" / "wav");
+void write_pictures(const fs::path& folder) {
   copy("tests/stages/cpu/references", ".jpg", folder / "seeds" / "jpeg");
   copy("tests/stages/cpu/references/images", ".jpg", folder / "seeds" / "jpeg");
   // On its side, by an Exif segment with the orientation alone.
@@ -252,7 +251,7 @@ int main(int argc, char** argv) {
     write_weights(folder);
     write_models(folder);
     copy("tests/base/file/npy", ".npy", folder / "seeds" / "npy");
-    write_pictures_and_audio(folder);
+    write_pictures(folder);
   } catch (const std::exception& e) {
     std::cerr << "error: " << e.what() << '\n';
     return 1;

@@ -153,7 +153,9 @@ recording::recording(const recording& other, const std::lock_guard<std::mutex>& 
 /// Reserves addresses for all frames, or for half of what the system allows, and commits memory for
 /// the first frames. Columns never move afterwards.
 void recording::reserve(std::size_t frames) {
-  const std::uint64_t left = available_memory().value_or(UINT64_MAX);
+  constexpr std::size_t small = std::size_t{1} << 20;  // reading what is left takes a millisecond
+  const bool looks = frames > small / bytes_of_frame_;
+  const std::uint64_t left = (looks ? available_memory() : std::nullopt).value_or(UINT64_MAX);
   const auto first = std::min<std::uint64_t>(bytes_at_first, left / record_and_reports);
   room_ = std::min(frames, std::max<std::size_t>(1, first / bytes_of_frame_));
   capacity_ = frames;

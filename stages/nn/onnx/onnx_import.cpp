@@ -92,7 +92,7 @@ onnx_composition find_composition(const onnx_node& node) {
 
 constexpr const char* depends_on_count =
     "may depend on the number of rows, which is known only when the model runs; end the model "
-    "before it, and compute it in a stage that reads the rows and their count";
+    "before it with 'outputs', and compute it in a stage that reads the rows and their count";
 
 void drop_unread(network_definition& network) {
   std::set<std::size_t> read(network.outputs.begin(), network.outputs.end());
@@ -243,7 +243,8 @@ std::size_t onnx_importer::add_selection(std::size_t value, const selection& lis
   return value;
 }
 
-void onnx_importer::read(const std::vector<std::pair<std::string, tensor_type>>& inputs) {
+void onnx_importer::read(const std::vector<std::pair<std::string, tensor_type>>& inputs,
+                         const std::vector<std::string>& outputs) {
   for (const auto& [name, type] : inputs) {
     try {
       add_input(name, type);
@@ -251,7 +252,8 @@ void onnx_importer::read(const std::vector<std::pair<std::string, tensor_type>>&
       out_.error(where_, problem.what());
     }
   }
-  find_read(model_.graph);
+  read_.insert(outputs.begin(), outputs.end());
+  find_needed(model_.graph);
   read_graph(model_.graph);
 }
 
@@ -286,20 +288,29 @@ void onnx_importer::add_input(const std::string& name, const tensor_type& type) 
   known_[name] = {&keep({.element = element, .extents = type.shape}), value};
 }
 
-void onnx_importer::find_read(const onnx_graph& graph) {
-  for (const onnx_value& output : graph.outputs) read_.insert(output.name);
-  for (const onnx_node& node : graph.nodes) {
-    read_.insert(node.inputs.begin(), node.inputs.end());
-    for (const onnx_attribute& attribute : node.attributes) {
+/// Finds the nodes on which the values in `read_` depend, and adds what these nodes read.
+void onnx_importer::find_needed(const onnx_graph& graph) {
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    const auto is_read = [&](const std::string& name) {
+      return !name.empty() && read_.contains(name);
+    };
+    if (std::ranges::none_of(node->outputs, is_read)) continue;
+    needed_.insert(&*node);
+    read_.insert(node->inputs.begin(), node->inputs.end());
+    for (const onnx_attribute& attribute : node->attributes) {
       const auto* inner = std::get_if<std::shared_ptr<const onnx_graph>>(&attribute.value);
-      if (inner != nullptr && *inner != nullptr) find_read(**inner);
+      if (inner == nullptr || *inner == nullptr) continue;
+      for (const onnx_value& output : (*inner)->outputs) read_.insert(output.name);
+      find_needed(**inner);
     }
   }
 }
 
 void onnx_importer::read_graph(const onnx_graph& graph) {
   for (const onnx_tensor& tensor : graph.initializers) known_[tensor.name] = {&tensor, {}};
-  for (const onnx_node& node : graph.nodes) read_node(node);
+  for (const onnx_node& node : graph.nodes) {
+    if (needed_.contains(&node)) read_node(node);
+  }
 }
 
 void onnx_importer::read_node(const onnx_node& node) {
@@ -576,7 +587,7 @@ onnx_network import_onnx(const onnx_model& model,
                          const std::vector<std::string>& outputs, const place& where,
                          diagnostics& out) {
   onnx::onnx_importer importer(model, where, out);
-  importer.read(inputs);
+  importer.read(inputs, outputs);
   return importer.finish(outputs);
 }
 

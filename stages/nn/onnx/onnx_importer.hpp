@@ -79,8 +79,9 @@ class onnx_importer {
   std::size_t value_of(const std::string& name);
   const onnx_tensor& tensor_of(const std::string& name) const { return *known_.at(name).tensor; }
 
-  /// Reads the model with inputs of these types.
-  void read(const std::vector<std::pair<std::string, tensor_type>>& inputs);
+  /// Reads the nodes on which the outputs depend, for inputs of these types.
+  void read(const std::vector<std::pair<std::string, tensor_type>>& inputs,
+            const std::vector<std::string>& outputs);
   onnx_network finish(const std::vector<std::string>& outputs);
 
  private:
@@ -119,7 +120,7 @@ class onnx_importer {
                              const convert_layer& conversion, onnx_type element);
   std::string new_name(const std::string& like) const;
   void take_branch(const onnx_call& call);
-  void find_read(const onnx_graph& graph);
+  void find_needed(const onnx_graph& graph);
   void give(const std::vector<std::size_t>& values);
   void make_node(std::size_t first_layer, const std::vector<std::size_t>& values);
   bool is_input(std::size_t value) const;
@@ -134,7 +135,8 @@ class onnx_importer {
   std::map<std::string, known_value, std::less<>> known_;
   std::map<const onnx_tensor*, const onnx_tensor*> sources_;  ///< of transposes and reshapes
   std::map<const onnx_tensor*, derived_constants> derived_;   ///< by source
-  std::set<std::string, std::less<>> read_;  ///< names of read values and of outputs
+  std::set<const onnx_node*> needed_;                         ///< nodes on which the outputs depend
+  std::set<std::string, std::less<>> read_;  ///< names of outputs and of what needed nodes read
   /// Refused nodes by reason, in order of the first.
   std::vector<std::pair<std::string, std::vector<const onnx_node*>>> refused_;
   const onnx_call* call_ = nullptr;  ///< the current node

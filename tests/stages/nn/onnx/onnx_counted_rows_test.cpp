@@ -80,7 +80,8 @@ TEST(onnx_counted_rows, are_refused_where_their_number_matters) {
     EXPECT_EQ(outcome_of(op_type, further, attributes, m),
               "error: node 'last' (" + op_type +
                   ") may depend on the number of rows, which is known only when the model runs; "
-                  "end the model before it, and compute it in a stage that reads the rows and "
+                  "end the model before it with 'outputs', and compute it in a stage that reads "
+                  "the rows and "
                   "their count");
   };
   refused("Shape", {}, {});
