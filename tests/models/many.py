@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Runs about a hundred published and exported ONNX models on `host` and in ONNX Runtime, one thread
-each, on the same random inputs. Prints a row for each: refused with its reason, or the largest
-difference and the ratio of the median times.
+"""Runs about a hundred published and exported ONNX models on `host`, in ONNX Runtime and, where it is
+installed, in OpenVINO, one thread each, on the same random inputs, in turns. Prints a row for each:
+refused with its reason, or the largest difference to ONNX Runtime, the median time of a frame, and
+its ratios to those of ONNX Runtime and OpenVINO.
 
 usage: many.py GRAPHLINE FOLDER [--torch PYTHON] [MODEL...]
 
@@ -47,7 +48,8 @@ TRANSFORMERS = """
 # Heights and widths that are tried for open dimensions, and the bounds of integers.
 TRIED = [(224, 224, 90), (64, 64, 90), (32, 80, 90), (1, 16, 4), (1, 16000, 4), (64, 64, 2)]
 KNOWN = {"sr": 16000}  # inputs that have to be this
-FRAMES = 5
+FRAMES = 5  # of a turn
+TURNS = 3
 
 
 def export(name, path):
@@ -143,6 +145,18 @@ def inputs_for(session):
     raise RuntimeError(f"ONNX Runtime: {said}")
 
 
+def in_openvino(path, feed):
+    """Returns a function that runs a model in OpenVINO."""
+    core = openvino.Core()
+    model = core.read_model(path)
+    model.reshape({name: list(values.shape) for name, values in feed.items()})
+    request = core.compile_model(model, "CPU", {
+        "INFERENCE_NUM_THREADS": 1, "PERFORMANCE_HINT": "LATENCY",
+        "INFERENCE_PRECISION_HINT": "f32"}).create_infer_request()
+    request.infer(feed)
+    return lambda: request.infer(feed)
+
+
 def row_of(path, program, work):
     """Runs a model in both; returns its row."""
     work.mkdir(parents=True, exist_ok=True)
@@ -162,20 +176,31 @@ def row_of(path, program, work):
         f"  - {{name: model, kind: onnx, model: '{path}', fixed_inputs: {json.dumps(fixed)},\n"
         f"     reads: [{', '.join(f'in{i}' for i in range(len(read)))}],\n"
         f"     writes: [{', '.join(f'out{i}' for i in range(len(expected)))}]}}\n")
-    done = subprocess.run(
-        [program, "run", work / "pipeline.yaml", "--device", "host", "--threads", "1", "--strategy",
-         "serial", "--timing", "none", "--warmup", "2", "--frames", str(FRAMES), "--json",
-         work / "run.json", "--save-tensors", work], capture_output=True, text=True, timeout=900)
-    if done.returncode != 0:
-        lines = [line.partition("error: ")[2] for line in done.stderr.splitlines()]
-        return {"refused": [line for line in lines if line] or [done.stderr[-200:]]}
-    frames = json.loads((work / "run.json").read_text())["record"]["frames"]
-    ours = statistics.median(map(operator.sub, frames["end"], frames["begin"])) / 1e6
-    times = []
-    for _ in range(2 + FRAMES):
-        begin = time.perf_counter()
-        session.run(None, feed)
-        times.append((time.perf_counter() - begin) * 1e3)
+    others = {"ratio": lambda: session.run(None, feed)}
+    if openvino is not None:
+        try:
+            others["openvino"] = in_openvino(path, feed)
+        except Exception:  # noqa: BLE001  it does not have every operator
+            pass
+    ours = []
+    times = {name: [] for name in others}
+    for _ in range(TURNS):
+        done = subprocess.run(
+            [program, "run", work / "pipeline.yaml", "--device", "host", "--threads", "1",
+             "--strategy", "serial", "--timing", "none", "--warmup", "2", "--frames", str(FRAMES),
+             "--json", work / "run.json", "--save-tensors", work],
+            capture_output=True, text=True, timeout=900)
+        if done.returncode != 0:
+            lines = [line.partition("error: ")[2] for line in done.stderr.splitlines()]
+            return {"refused": [line for line in lines if line] or [done.stderr[-200:]]}
+        frames = json.loads((work / "run.json").read_text())["record"]["frames"]
+        ours += [ns / 1e6 for ns in map(operator.sub, frames["end"], frames["begin"])]
+        for name, run in others.items():
+            for i in range(2 + FRAMES):
+                begin = time.perf_counter()
+                run()
+                if i >= 2:
+                    times[name].append((time.perf_counter() - begin) * 1e3)
     worst = 0.0
     for i, right in enumerate(expected):
         given = np.load(work / f"output.out{i}.npy").astype("float64")
@@ -185,8 +210,9 @@ def row_of(path, program, work):
         largest = np.abs(right[finite]).max(initial=1e-2)
         worst = max(worst, float(np.abs(given - right)[finite].max(initial=0) / largest)
                     if same else float("inf"))
-    theirs = statistics.median(times[2:])
-    return {"difference": worst, "ms": ours, "ratio": ours / theirs}
+    ours = statistics.median(ours)
+    return {"difference": worst, "ms": ours,
+            **{name: ours / statistics.median(of) for name, of in times.items()}}
 
 
 def main():
@@ -218,17 +244,26 @@ def main():
         text = row.get("left_out") or "refused: " + "\n".ljust(54).join(row.get("refused", []))
         if "ms" in row:
             text = f"runs {row['difference']:8.1e} {row['ms']:9.2f} ms {row['ratio']:6.2f}x"
+            text += f" {row['openvino']:6.2f}x" if "openvino" in row else "       -"
         print(f"{name:44} {text}", flush=True)
     ran = [row for row in rows if "ms" in row]
     print(f"{len(ran)} run, {sum('refused' in row for row in rows)} refused, "
           f"{sum('left_out' in row for row in rows)} left out; "
           f"{sum(row['difference'] > 1e-4 for row in ran)} differ by more than 1e-4; "
-          f"median ratio {statistics.median(row['ratio'] for row in ran):.2f}")
+          f"median ratio {statistics.median(row['ratio'] for row in ran):.2f}, above 1.15: "
+          f"{sum(row['ratio'] > 1.15 for row in ran)}")
+    both = [row["openvino"] for row in ran if "openvino" in row]
+    if both:
+        print(f"of OpenVINO, {len(both)} models: median ratio {statistics.median(both):.2f}")
 
 
 if sys.argv[1:2] == ["--export"]:
     export(*sys.argv[2:])
 else:
     from published import np, onnxruntime
+    try:
+        import openvino
+    except ImportError:
+        openvino = None
     onnxruntime.set_default_logger_severity(4)
     main()

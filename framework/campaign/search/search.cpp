@@ -22,7 +22,8 @@ namespace {
 
 constexpr double screened_until = 0.4;  // of the time limit
 constexpr double raced_until = 0.65;
-constexpr std::size_t probes = 10;  // candidates that test the predictions
+constexpr std::size_t least_probes = 5;  // candidates that test the predictions
+constexpr std::size_t most_probes = 10;
 constexpr std::size_t least_raced = 8;
 constexpr std::size_t most_blocks = 4;  // of a round of the race
 constexpr std::size_t most_confirmed = 4;
@@ -152,7 +153,7 @@ class settings_search {
     samples_[0] = {};
     check_time();
     // Assumes that predictions let most candidates of a large space be skipped.
-    const auto trials = std::min(samples_.size(), 2 * probes + samples_.size() / 5);
+    const auto trials = std::min(samples_.size(), 2 * most_probes + samples_.size() / 5);
     trial_frames_ = frames_for(0.25 * limit(), static_cast<double>(trials), {0}, 20, warmup_);
     most_frames_ = std::max<std::int64_t>(45, file_.frames);
   }
@@ -256,7 +257,7 @@ class settings_search {
     };
     std::ranges::stable_sort(ranked, {}, standing);
     screen(0);
-    const std::size_t probed = std::min(probes, ranked.size());
+    const std::size_t probed = std::min(probes(), ranked.size());
     for (std::size_t i = 0; i < probed; ++i) {
       screen(ranked[i * (ranked.size() - 1) / std::max<std::size_t>(1, probed - 1)]);
     }
@@ -269,6 +270,15 @@ class settings_search {
     }
     for (const std::size_t i : ranked) screen(i);
     for (const std::size_t i : unknown) screen(i);
+  }
+
+  /// Returns a third of the candidates for which the screening has time, within limits.
+  std::size_t probes() const {
+    const auto frames = static_cast<double>(warmup_ + trial_frames_);
+    const double trial = setup_ + frames * static_cast<double>(frame_times_.at(0));
+    const double reached = (screened_until * limit() - elapsed()) / trial;
+    return static_cast<std::size_t>(
+        std::clamp(reached / 3, double(least_probes), double(most_probes)));
   }
 
   void screen(std::size_t candidate) {
@@ -292,7 +302,7 @@ class settings_search {
       predicted.push_back(predicted_[i].scores(goal_.objective).front());
       measured.push_back(samples_[i].scores(goal_.objective).front());
     }
-    if (measured.size() >= probes / 2) made_.tau = kendall_tau(predicted, measured);
+    if (measured.size() >= least_probes) made_.tau = kendall_tau(predicted, measured);
     return made_.tau && *made_.tau >= least_tau;
   }
 
