@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs about a hundred published and exported ONNX models on `host`, in ONNX Runtime and, where it is
-installed, in OpenVINO, one thread each, on the same random inputs, in turns. Prints a row for each:
-refused with its reason, or the largest difference to ONNX Runtime, the median time of a frame, and
-its ratios to those of ONNX Runtime and OpenVINO.
+"""Runs about a hundred published and exported ONNX models on `host`, in ONNX Runtime and, where it
+is installed, in OpenVINO, one thread each, on the same random inputs, in turns. Prints a row for
+each: refused with its reason, or the largest difference to ONNX Runtime, the median time of a
+frame, and its ratios to those of ONNX Runtime and OpenVINO.
 
 usage: many.py GRAPHLINE FOLDER [--torch PYTHON] [MODEL...]
 

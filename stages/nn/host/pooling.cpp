@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -12,10 +14,13 @@
 namespace graphline::nn {
 namespace {
 
-/// Computes means over windows of packed [planes, height, width] on the compute threads. oneDNN
-/// lacks adaptive pools with an output size that does not divide the input size, and average pools
-/// with a last window that exceeds the padding in ceil_mode.
+/// Computes means over windows of packed [planes, height, width] on the compute threads. For each
+/// row of windows, sums the input rows first and then the columns. oneDNN lacks adaptive pools with
+/// an output size that does not divide the input size, and average pools with a last window that
+/// exceeds the padding in ceil_mode; for packed images it has only generic code.
 struct windowed_average {
+  static constexpr std::int64_t most_columns = 512;  ///< input columns summed at once
+
   std::int64_t planes = 0;
   std::int64_t height = 0;  ///< of the input
   std::int64_t width = 0;
@@ -33,15 +38,35 @@ struct windowed_average {
 
   void average_plane(const float* from, float* to) const {
     for (const window& row : rows) {
-      for (const window& column : columns) {
-        double sum = 0;
-        for (std::int64_t y = row.begin; y < row.end; ++y) {
-          const float* line = from + y * width;
-          for (std::int64_t x = column.begin; x < column.end; ++x) {
-            sum += static_cast<double>(line[x]);
-          }
-        }
-        *to++ = static_cast<float>(sum / static_cast<double>(row.divisor * column.divisor));
+      for (auto first = columns.begin(); first != columns.end();) {
+        auto end = std::next(first);
+        while (end != columns.end() && end->end - first->begin <= most_columns) ++end;
+        average_some(from, row, {first, end}, to);
+        to += end - first;
+        first = end;
+      }
+    }
+  }
+
+  /// Averages adjacent windows of a row. Only a single one may be wider than `most_columns`.
+  void average_some(const float* plane, const window& row, std::span<const window> of,
+                    float* to) const {
+    std::array<double, most_columns> sums;
+    double wide = 0;  // the part of a single window that is already summed
+    std::fill_n(to, of.size(), 0.0F);  // of windows without elements
+    for (std::int64_t begin = of.front().begin; begin < of.back().end; begin += most_columns) {
+      const std::int64_t count = std::min(most_columns, of.back().end - begin);
+      std::fill_n(sums.begin(), count, 0.0);
+      for (std::int64_t y = row.begin; y < row.end; ++y) {
+        const float* line = plane + y * width + begin;
+        for (std::int64_t x = 0; x < count; ++x) sums[x] += static_cast<double>(line[x]);
+      }
+      for (std::size_t i = 0; i < of.size(); ++i) {
+        const double* first = sums.data() + (of.size() > 1 ? of[i].begin - begin : 0);
+        const std::int64_t elements = of.size() > 1 ? of[i].elements() : count;
+        const double sum = std::accumulate(first, first + elements, wide);
+        if (of.size() == 1) wide = sum;
+        to[i] = static_cast<float>(sum / static_cast<double>(row.divisor * of[i].divisor));
       }
     }
   }
@@ -208,6 +233,11 @@ void lower_to_windows(host_lowering& b, std::size_t index, const WindowAt& windo
   b.set_output(index, result);
 }
 
+/// Returns true if oneDNN compiles code for the pool; its generic code takes several times as long.
+bool is_compiled(const pooling_forward::primitive_desc& chosen) {
+  return std::string_view(chosen.impl_info_str()).starts_with("jit");
+}
+
 void add_pool(host_lowering& b, std::size_t index, const pooling_forward::primitive_desc& chosen) {
   const host_value source = b.input_of(b.layer(index));
   b.add_layer<pooling_forward>(index, source, chosen);
@@ -237,18 +267,20 @@ void lower(host_lowering& b, const layer_group& group, const pool2d_layer& pool)
   }
   // If the last window exceeds the padding, PyTorch's divisor counts the stated padding, and
   // oneDNN's counts the whole window.
-  if (average && pool.count_include_pad && beyond) {
-    return lower_to_windows(b, group.head, [&](std::int64_t i, std::size_t axis) {
+  const auto by_windows = [&] {
+    lower_to_windows(b, group.head, [&](std::int64_t i, std::size_t axis) {
       return strided_window(i, in[axis + 2], pool.kernel[axis], pool.stride[axis],
-                            pool.padding[axis], stated_after[axis], /*count_include_pad=*/true);
+                            pool.padding[axis], stated_after[axis], pool.count_include_pad);
     });
-  }
+  };
+  if (average && pool.count_include_pad && beyond) return by_windows();
   const auto averaging = pool.count_include_pad ? dnnl::algorithm::pooling_avg_include_padding
                                                 : dnnl::algorithm::pooling_avg_exclude_padding;
-  add_pool(b, group.head,
-           choose_pool(b, group.head,
-                       {average ? averaging : dnnl::algorithm::pooling_max, pool.kernel,
-                        pool.stride, pool.dilation, pool.padding, after}));
+  const auto chosen = choose_pool(b, group.head,
+                                  {average ? averaging : dnnl::algorithm::pooling_max, pool.kernel,
+                                   pool.stride, pool.dilation, pool.padding, after});
+  if (average && pool.dilation == extent_pair{1, 1} && !is_compiled(chosen)) return by_windows();
+  add_pool(b, group.head, chosen);
 }
 
 void lower(host_lowering& b, const layer_group& group, const adaptive_avg_pool2d_layer& pool) {
@@ -257,10 +289,8 @@ void lower(host_lowering& b, const layer_group& group, const adaptive_avg_pool2d
     const extent_pair tile{in[2] / pool.output[0], in[3] / pool.output[1]};
     const auto chosen =
         choose_pool(b, group.head, {dnnl::algorithm::pooling_avg_exclude_padding, tile, tile});
-    // oneDNN's generic code takes three times as long as Graphline's loops over whole planes.
-    const bool compiled = std::string_view(chosen.impl_info_str()).starts_with("jit");
-    if (!compiled && pool.output == extent_pair{1, 1}) return lower_plane_means(b, group.head);
-    return add_pool(b, group.head, chosen);
+    if (is_compiled(chosen)) return add_pool(b, group.head, chosen);
+    if (pool.output == extent_pair{1, 1}) return lower_plane_means(b, group.head);
   }
   lower_to_windows(b, group.head, [&](std::int64_t i, std::size_t axis) {
     return adaptive_window(i, in[axis + 2], pool.output[axis]);

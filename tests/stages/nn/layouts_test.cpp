@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -244,6 +245,51 @@ TEST(products, keep_the_slopes_of_two_leaky_relus_of_a_yaml_network) {
         .run({some_values(8 * 6 * 5)});
   };
   EXPECT_LT(difference(result(""), result("{reshape: {shape: [1, 8, 6, 5]}}, ")), 2e-6);
+}
+
+TEST(average_pools, of_wide_packed_images_are_means_of_windows) {
+  const shape images{1, 2, 3, 1300};
+  const auto x = some_values(images.elements());
+  struct pool {
+    extent_pair kernel;
+    extent_pair stride;
+    extent_pair padding;
+  };
+  for (const pool& of : {pool{{3, 3}, {1, 1}, {1, 1}}, pool{{3, 5}, {2, 3}, {1, 2}},
+                         pool{{2, 700}, {1, 100}, {0, 0}}, pool{{1, 1300}, {1, 1}, {0, 0}}}) {
+    const auto text = [](const extent_pair& two) {
+      return fmt::format("[{}, {}]", two[0], two[1]);
+    };
+    stage_trial trial(network_kind(),
+                      fmt::format("layers: [{{avg_pool2d: {{kernel: {}, stride: {}, padding: {}, "
+                                  "count_include_pad: false}}}}]",
+                                  text(of.kernel), text(of.stride), text(of.padding)),
+                      {floats(images)});
+    const auto means = trial.run({x});
+    const auto extents = [&](std::size_t axis) {
+      return (images[axis + 2] + 2 * of.padding[axis] - of.kernel[axis]) / of.stride[axis] + 1;
+    };
+    ASSERT_EQ(std::ssize(means), images[1] * extents(0) * extents(1));
+    std::size_t at = 0;
+    for (std::int64_t c = 0; c < images[1]; ++c) {
+      for (std::int64_t i = 0; i < extents(0); ++i) {
+        for (std::int64_t j = 0; j < extents(1); ++j, ++at) {
+          double sum = 0;
+          int count = 0;
+          for (std::int64_t k = 0; k < of.kernel[0]; ++k) {
+            for (std::int64_t l = 0; l < of.kernel[1]; ++l) {
+              const std::int64_t row = i * of.stride[0] - of.padding[0] + k;
+              const std::int64_t column = j * of.stride[1] - of.padding[1] + l;
+              if (row < 0 || row >= images[2] || column < 0 || column >= images[3]) continue;
+              sum += x[static_cast<std::size_t>((c * images[2] + row) * images[3] + column)];
+              ++count;
+            }
+          }
+          ASSERT_NEAR(means[at], sum / count, 1e-6) << of.kernel[1] << " wide, at " << at;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
