@@ -11,6 +11,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/spec/node_reading.hpp"
 #include "stages/nn/onnx/onnx_import.hpp"
 #include "stages/nn/onnx/onnx_model.hpp"
 
@@ -43,6 +44,22 @@ std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? "''" : std::string(1, c);
   return result + '\'';
+}
+
+/// Returns the `writes` of outputs whose names are not valid names of tensors; empty if all are.
+std::string renamed_outputs(const nn::onnx_graph& graph, const std::string& stage) {
+  std::vector<std::string> outputs;
+  for (const nn::onnx_value& output : graph.outputs) outputs.push_back(output.name);
+  for (const std::string& name : nn::counted_outputs(graph)) outputs.push_back(name + ".count");
+  if (outputs.size() < 2) return "";  // a single one is named like the stage
+  name_maker names;
+  std::ranges::stable_partition(outputs, is_name);
+  std::vector<std::string> writes;
+  for (const std::string& output : outputs) {
+    const std::string name = names.name_for(output);
+    if (!is_name(output)) writes.push_back(fmt::format("{}: {}.{}", quoted(output), stage, name));
+  }
+  return writes.empty() ? "" : fmt::format("    writes: {{{}}}\n", fmt::join(writes, ", "));
 }
 
 bool is_extent(const std::string& text) {
@@ -117,10 +134,10 @@ std::string pipeline_of_model(const std::string& path, const std::string& writte
       "    kind: onnx\n"
       "    model: {4}\n"
       "    reads: {{{5}}}\n"
-      "{6}",
+      "{6}{7}",
       name, fmt::join(params, ", "), inputs.empty() ? " {}" : "\n",
       inputs.substr(0, inputs.empty() ? 0 : inputs.size() - 1), quoted(written),
-      fmt::join(reads, ", "),
+      fmt::join(reads, ", "), renamed_outputs(model.graph, name),
       fixed.empty() ? "" : fmt::format("    fixed_inputs: {{{}}}\n", fmt::join(fixed, ", ")));
 }
 

@@ -97,6 +97,12 @@ class model_alone(Case):
         self.assertEqual(result["outputs"][0]["shape"], [1, 1, 2, 3])
         self.expect(graphline("inspect", self.model()), 0, "conv1", stream="stdout")
 
+    def test_outputs_whose_names_are_not_valid_are_renamed(self):
+        path = self.model()
+        path.write_bytes(path.read_bytes().replace(b"sum", b"a:b"))
+        self.assertEqual([one["tensor"] for one in self.result_of("run", path)["outputs"]],
+                         ["it_s_a.model.scores", "it_s_a.model.a_b"])
+
     def test_dimensions_without_a_value_are_named(self):
         path = self.model("batch", 1, "high", 3)
         done = graphline("run", path)

@@ -155,7 +155,8 @@ TEST(run_record, ends_the_run_where_memory_runs_out_and_keeps_what_was_measured)
   }
 }
 
-/// Bytes that `more` frames beyond a thousand take, on all threads.
+/// Bytes that `more` frames beyond 20,000 take, on all threads. A record of fewer frames is small
+/// enough not to look at how much memory is left.
 long bytes_of_more_frames(const std::vector<stage_spec>& stages, std::int64_t more) {
   host_session s(pipeline_of(stages));
   const auto bytes_of = [&s](std::int64_t frames) {
@@ -164,9 +165,10 @@ long bytes_of_more_frames(const std::vector<stage_spec>& stages, std::int64_t mo
     EXPECT_EQ(record.frames.size(), static_cast<std::size_t>(frames));
     return counted_new::bytes - before;
   };
-  bytes_of(1000);
-  const long few = bytes_of(1000);
-  return bytes_of(1000 + more) - few;
+  constexpr std::int64_t few = 20'000;
+  bytes_of(few);
+  const long without = bytes_of(few);
+  return bytes_of(few + more) - without;
 }
 
 // What a run allocates besides, such as texts of its environment, does not grow with the frames.

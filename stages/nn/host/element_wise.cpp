@@ -148,8 +148,7 @@ std::optional<shape> second_extents(const host_lowering& b, const fused_product&
                                     const shape& extents) {
   const shape& out = b.output_shape(b.layer(product.group.head));
   if (extents == out) return product.result;
-  const bool as_output = product.result == out;
-  if (!along_channels(extents, out, as_output ? 1 : out.rank() - 1)) return {};
+  if (!along_channels(extents, out, product.of_rows() ? out.rank() - 1 : 1)) return {};
   std::vector<std::int64_t> given(product.result.rank(), 1);
   given[1] = extents.elements();
   return shape(std::move(given));
@@ -312,10 +311,15 @@ std::vector<host_operand> bring_operands(host_lowering& b, const fused_product& 
   for (const auto& [position, index, layout] : operations.operands) {
     const expression_source& source = product.layers.sources[index];
     const shape extents(layout.dims());
-    const host_value tensor =
-        source.numbers.empty()
-            ? b.in_layout(b.in_shape(b.value(*source.value), extents, head), layout, head)
-            : constant_of(b, source, extents, layout);
+    host_value tensor;
+    if (!source.numbers.empty()) {
+      tensor = constant_of(b, source, extents, layout);
+    } else if (product.of_rows() && extents == product.result) {
+      const host_value& value = b.value(*source.value);
+      tensor = {b.in_layout(value, plain_layout(source.extents), head).buffer, layout};
+    } else {
+      tensor = b.in_layout(b.in_shape(b.value(*source.value), extents, head), layout, head);
+    }
     all.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, tensor});
   }
   return all;

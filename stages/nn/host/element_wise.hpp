@@ -42,8 +42,13 @@ std::string kinds_of(const host_lowering& b, std::span<const std::size_t> layers
 /// A product and its expression. oneDNN fuses leading steps; loops evaluate the rest.
 struct fused_product : followed_product {
   const layer_group& group;
-  shape result;       ///< extents, with channels second, of the head's output or of its rows
+  shape result;  ///< extents, with channels second, of the head's output or of its rows
+  /// Layout of the rows of the head's output, packed and row-major. Zero if the result is viewed as
+  /// the output, in a layout that oneDNN chooses.
+  dnnl::memory::desc rows = {};
   bool bias = false;  ///< true if the step's name mentions a bias
+
+  bool of_rows() const { return !rows.is_zero(); }
 };
 
 /// Leading steps of an expression as oneDNN post-operations.
@@ -80,10 +85,8 @@ void lower_product(host_lowering& b, const fused_product& product, const Choose&
   using descriptor = typename Primitive::primitive_desc;
   const layer_group& group = product.group;
   const network_layer& head = b.layer(group.head);
-  // The result must be packed if it is viewed in another shape.
-  const bool as_output = product.result == b.output_shape(head);
-  descriptor chosen = choose(onednn_attributes(),
-                             as_output ? any_layout(product.result) : plain_layout(product.result));
+  descriptor chosen =
+      choose(onednn_attributes(), product.of_rows() ? product.rows : any_layout(product.result));
   const dnnl::memory::desc destination = chosen.dst_desc();
   const std::string alone = chosen.impl_info_str();
   const auto fused = [&](std::size_t steps) -> std::optional<descriptor> {
@@ -115,7 +118,8 @@ void lower_product(host_lowering& b, const fused_product& product, const Choose&
   if (product.bias) name += "+bias";
   if (done > 0) name += "+" + kinds_of(b, epilogue.first(done));
   b.add_primitive<Primitive>(name, head, chosen, std::move(all));
-  const host_value given = b.in_shape(made, b.output_shape(head), head);
+  const host_value given =
+      product.of_rows() ? host_value{made.buffer, plain_layout(b.output_shape(head))} : made;
   if (rest.steps.empty()) {
     b.set_output(group.last(), given);
   } else {
