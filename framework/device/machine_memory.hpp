@@ -25,8 +25,7 @@ class machine_memory {
   const char* on_;
   memory_account device_;
   memory_account pinned_;
-  std::atomic<std::size_t> since_look_ =
-      0;  ///< bytes allocated since the last look at what is left
+  std::atomic<std::size_t> since_look_ = 0;  ///< bytes allocated since the last look
 };
 
 }  // namespace graphline

@@ -52,7 +52,7 @@ struct windowed_average {
   void average_some(const float* plane, const window& row, std::span<const window> of,
                     float* to) const {
     std::array<double, most_columns> sums;
-    double wide = 0;  // the part of a single window that is already summed
+    double wide = 0;                   // the part of a single window that is already summed
     std::fill_n(to, of.size(), 0.0F);  // of windows without elements
     for (std::int64_t begin = of.front().begin; begin < of.back().end; begin += most_columns) {
       const std::int64_t count = std::min(most_columns, of.back().end - begin);
