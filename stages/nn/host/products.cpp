@@ -48,14 +48,49 @@ dnnl::memory::dims dims_of(const extent_pair& pair) {
   return {pair[0], pair[1]};
 }
 
+/// Drops the first and last rows and columns of a kernel that lie in the padding at every position,
+/// as dilated kernels of small images have them. `weights` are [out_channels, in, kernel].
+void drop_padding_taps(conv2d_layer& conv, std::vector<float>& weights,
+                       const dnnl::memory::dims& in, const shape& out) {
+  const extent_pair whole = conv.kernel;
+  extent_pair after = conv.padding_after.value_or(conv.padding);
+  extent_pair first{0, 0};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t extent = in[axis + 2];
+    const std::int64_t farthest = (out[axis + 2] - 1) * conv.stride[axis];
+    const std::int64_t dilation = conv.dilation[axis];
+    std::int64_t& padding = conv.padding[axis];
+    std::int64_t& taps = conv.kernel[axis];
+    for (; taps > 1 && farthest < padding && padding >= dilation; --taps) {
+      padding -= dilation;
+      ++first[axis];
+    }
+    for (; taps > 1 && (taps - 1) * dilation - padding >= extent && after[axis] >= dilation;
+         --taps) {
+      after[axis] -= dilation;
+    }
+  }
+  conv.padding_after = after;
+  if (conv.kernel == whole) return;
+  std::vector<float> kept;
+  for (std::size_t plane = 0; plane < weights.size(); plane += whole[0] * whole[1]) {
+    for (std::int64_t y = 0; y < conv.kernel[0]; ++y) {
+      const float* row = &weights[plane] + (first[0] + y) * whole[1] + first[1];
+      kept.insert(kept.end(), row, row + conv.kernel[1]);
+    }
+  }
+  weights = std::move(kept);
+}
+
 /// Adds a convolution of `source` and its epilogue. `in` is the input's layout, or leaves it to
 /// oneDNN.
-void lower_convolution(host_lowering& b, fused_product product, const conv2d_layer& conv,
+void lower_convolution(host_lowering& b, fused_product product, conv2d_layer conv,
                        const host_value& source, const dnnl::memory::desc& in) {
   using convolution = dnnl::convolution_forward;
   const network_layer& head = b.layer(product.group.head);
-  const shape weights = weight_shape(conv, in.dims()[1]);
   conv_weights& values = product.weights;
+  drop_padding_taps(conv, values.weight, in.dims(), product.result);
+  const shape weights = weight_shape(conv, in.dims()[1]);
   const bool bias = !values.bias.empty();
   const shape bias_shape{conv.out_channels};
 
