@@ -53,7 +53,7 @@ std::string renamed_outputs(const nn::onnx_graph& graph, const std::string& stag
   for (const std::string& name : nn::counted_outputs(graph)) outputs.push_back(name + ".count");
   if (outputs.size() < 2) return "";  // a single one is named like the stage
   name_maker names;
-  std::ranges::stable_partition(outputs, is_name);
+  std::stable_partition(outputs.begin(), outputs.end(), is_name);
   std::vector<std::string> writes;
   for (const std::string& output : outputs) {
     const std::string name = names.name_for(output);
