@@ -136,7 +136,10 @@ void choose_outputs(const arguments& values, nn::onnx_graph& graph, diagnostics&
   }
   for (const named& value : read_labels(values.tree("outputs"), "outputs", out)) {
     const auto output = std::ranges::find(declared, value.text, &nn::onnx_value::name);
-    if (std::ranges::find(known, value.text) == known.end()) {
+    if (std::ranges::find(graph.outputs, value.text, &nn::onnx_value::name) !=
+        graph.outputs.end()) {
+      out.error(value.place, fmt::format("'outputs' names '{}' twice", value.text));
+    } else if (std::ranges::find(known, value.text) == known.end()) {
       out.error(value.place,
                 fmt::format("the model computes no value '{}'{}; a value's name is that of an "
                             "output of a node",
@@ -319,9 +322,9 @@ stage_kind onnx_kind(const network_factory& make_cuda) {
       {.name = "outputs",
        .type = parameter_type::tree,
        .help =
-           "Values to write: outputs of the model, or values inside it, which are not fused with "
-           "the nodes that read them. Nodes that no written value needs are left out. Default: "
-           "the model's outputs.",
+           "Model outputs or intermediate values to write; by default, the model's outputs. Nodes "
+           "that none of them depends on are skipped. Intermediate values are not fused with the "
+           "nodes that read them.",
        .structure = "name or list of names"});
   kind.parameters.push_back(
       {.name = "fixed_inputs",

@@ -190,6 +190,8 @@ class Onnx(Case):
         self.assertFalse((tensors / "output.sum.npy").exists())
         self.pipeline.write_text(wanted.replace("[c, scores]", "scoers", 1))
         self.refused("computes no value 'scoers' (did you mean 'scores'?)")
+        self.pipeline.write_text(wanted.replace("[c, scores]", "[c, c]", 1))
+        self.refused("'outputs' names 'c' twice")
 
     def test_nodes_that_no_output_needs_may_be_unsupported(self):
         (self.folder / "model.onnx").write_bytes(model("Frobnicate"))

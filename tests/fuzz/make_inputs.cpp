@@ -220,7 +220,8 @@ void write_yaml(const fs::path& folder) {
             ", kind: cpu.spin, duration: 1ms}\n");
 }
 
-void write_pictures(const fs::path& folder) {
+void write_pictures_and_audio(const fs::path& folder) {
+  copy("tests/stages/cpu/references/audio", ".wav", folder / "seeds" / "wav");
   copy("tests/stages/cpu/references", ".jpg", folder / "seeds" / "jpeg");
   copy("tests/stages/cpu/references/images", ".jpg", folder / "seeds" / "jpeg");
   // On its side, by an Exif segment with the orientation alone.
@@ -251,7 +252,7 @@ int main(int argc, char** argv) {
     write_weights(folder);
     write_models(folder);
     copy("tests/base/file/npy", ".npy", folder / "seeds" / "npy");
-    write_pictures(folder);
+    write_pictures_and_audio(folder);
   } catch (const std::exception& e) {
     std::cerr << "error: " << e.what() << '\n';
     return 1;

@@ -153,7 +153,7 @@ recording::recording(const recording& other, const std::lock_guard<std::mutex>& 
 /// Reserves addresses for all frames, or for half of what the system allows, and commits memory for
 /// the first frames. Columns never move afterwards.
 void recording::reserve(std::size_t frames) {
-  constexpr std::size_t small = std::size_t{1} << 20;  // reading what is left takes a millisecond
+  constexpr std::size_t small = std::size_t{1} << 20;  // not worth reading the limits, 0.7 ms
   const bool looks = frames > small / bytes_of_frame_;
   const std::uint64_t left = (looks ? available_memory() : std::nullopt).value_or(UINT64_MAX);
   const auto first = std::min<std::uint64_t>(bytes_at_first, left / record_and_reports);

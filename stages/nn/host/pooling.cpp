@@ -3,7 +3,6 @@
 #include <cstring>
 #include <numeric>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "stages/nn/host/element_wise.hpp"
@@ -40,34 +39,42 @@ struct windowed_average {
     for (const window& row : rows) {
       for (auto first = columns.begin(); first != columns.end();) {
         auto end = std::next(first);
-        while (end != columns.end() && end->end - first->begin <= most_columns) ++end;
-        average_some(from, row, {first, end}, to);
-        to += end - first;
+        if (first->elements() > most_columns) {
+          *to++ = mean_of(from, row, *first);
+        } else {
+          while (end != columns.end() && end->end - first->begin <= most_columns) ++end;
+          average_some(from, row, {first, end}, to);
+          to += end - first;
+        }
         first = end;
       }
     }
   }
 
-  /// Averages adjacent windows of a row. Only a single one may be wider than `most_columns`.
+  float mean_of(const float* plane, const window& row, const window& column) const {
+    double sum = 0;
+    for (std::int64_t y = row.begin; y < row.end; ++y) {
+      const float* line = plane + y * width;
+      sum = std::accumulate(line + column.begin, line + column.end, sum);
+    }
+    return static_cast<float>(sum / static_cast<double>(row.divisor * column.divisor));
+  }
+
+  /// Averages adjacent windows of a row that together span at most `most_columns`.
   void average_some(const float* plane, const window& row, std::span<const window> of,
                     float* to) const {
+    const std::int64_t begin = of.front().begin;
+    const std::int64_t count = of.back().end - begin;
     std::array<double, most_columns> sums;
-    double wide = 0;                   // the part of a single window that is already summed
-    std::fill_n(to, of.size(), 0.0F);  // of windows without elements
-    for (std::int64_t begin = of.front().begin; begin < of.back().end; begin += most_columns) {
-      const std::int64_t count = std::min(most_columns, of.back().end - begin);
-      std::fill_n(sums.begin(), count, 0.0);
-      for (std::int64_t y = row.begin; y < row.end; ++y) {
-        const float* line = plane + y * width + begin;
-        for (std::int64_t x = 0; x < count; ++x) sums[x] += static_cast<double>(line[x]);
-      }
-      for (std::size_t i = 0; i < of.size(); ++i) {
-        const double* first = sums.data() + (of.size() > 1 ? of[i].begin - begin : 0);
-        const std::int64_t elements = of.size() > 1 ? of[i].elements() : count;
-        const double sum = std::accumulate(first, first + elements, wide);
-        if (of.size() == 1) wide = sum;
-        to[i] = static_cast<float>(sum / static_cast<double>(row.divisor * of[i].divisor));
-      }
+    std::fill_n(sums.begin(), count, 0.0);
+    for (std::int64_t y = row.begin; y < row.end; ++y) {
+      const float* line = plane + y * width + begin;
+      for (std::int64_t x = 0; x < count; ++x) sums[x] += static_cast<double>(line[x]);
+    }
+    for (const window& column : of) {
+      double sum = 0;
+      for (std::int64_t x = column.begin; x < column.end; ++x) sum += sums[x - begin];
+      *to++ = static_cast<float>(sum / static_cast<double>(row.divisor * column.divisor));
     }
   }
 };
@@ -231,11 +238,6 @@ void lower_to_windows(host_lowering& b, std::size_t index, const WindowAt& windo
   const host_value result = b.make_tensor(plain_layout(out));
   add_work(b, layer, windows, {source}, result);
   b.set_output(index, result);
-}
-
-/// Returns true if oneDNN compiles code for the pool; its generic code takes several times as long.
-bool is_compiled(const pooling_forward::primitive_desc& chosen) {
-  return std::string_view(chosen.impl_info_str()).starts_with("jit");
 }
 
 void add_pool(host_lowering& b, std::size_t index, const pooling_forward::primitive_desc& chosen) {

@@ -6,16 +6,13 @@
 namespace graphline::nn {
 namespace {
 
-dnnl::memory::desc channels_last(const shape& of) {
-  return {of.extents(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::nhwc};
-}
-
 /// Returns a value of [N, C, H, W] with each channel `times` times in a row, channels last.
 host_value with_repeated_channels(host_lowering& b, const network_layer& layer,
                                   const host_value& value, const shape& in, std::int64_t times) {
   const std::int64_t channels = in[1];
-  const host_value from = b.in_layout(value, channels_last(in), layer);
-  const host_value to = b.make_tensor(channels_last({in[0], channels * times, in[2], in[3]}));
+  const host_value from = b.in_layout(value, blocked_layout(in, all_channels), layer);
+  const host_value to =
+      b.make_tensor(blocked_layout({in[0], channels * times, in[2], in[3]}, all_channels));
   const pointwise_expression copy{.operands = 1, .steps = {}, .results = {0}};
   add_loops(
       b, layer.kind, copy,
@@ -33,7 +30,7 @@ shape weight_shape(const Convolution& conv, std::int64_t in_channels) {
   return {conv.groups, out, in, conv.kernel[0], conv.kernel[1]};
 }
 
-/// Returns the product at the head of a group, of the head's output or, with `rows`, of its rows in
+/// Returns the product at the head of a group. If `rows` is set, the output is viewed as rows in
 /// this layout.
 fused_product product_of(const host_lowering& b, const layer_group& group, bool bias,
                          const dnnl::memory::desc& rows = {}) {
@@ -48,8 +45,8 @@ dnnl::memory::dims dims_of(const extent_pair& pair) {
   return {pair[0], pair[1]};
 }
 
-/// Drops the first and last rows and columns of a kernel that lie in the padding at every position,
-/// as dilated kernels of small images have them. `weights` are [out_channels, in, kernel].
+/// Drops the outer rows and columns of a kernel that never read the input, only padding. Kernels
+/// with a large dilation have them on small images. `weights` is [out_channels, in, kernel].
 void drop_padding_taps(conv2d_layer& conv, std::vector<float>& weights,
                        const dnnl::memory::dims& in, const shape& out) {
   const extent_pair whole = conv.kernel;
@@ -167,7 +164,7 @@ void lower(host_lowering& b, const layer_group& group, const linear_layer& linea
   const auto isa = dnnl::get_effective_cpu_isa();
   if (isa == dnnl::cpu_isa::avx2 || isa == dnnl::cpu_isa::avx2_vnni) {
     const auto pixels = [&](std::int64_t channels) {
-      return channels_last({1, channels, in[0], 1});
+      return blocked_layout({1, channels, in[0], 1}, all_channels);
     };
     const conv2d_layer conv{.out_channels = linear.out_features, .kernel = {1, 1}};
     return lower_convolution(b, product_of(b, group, linear.bias, pixels(linear.out_features)),

@@ -3,7 +3,6 @@
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "stages/nn/host/own_work.hpp"
@@ -172,8 +171,7 @@ void lower(host_lowering& b, const layer_group& group, const reduce_layer& reduc
   // oneDNN's JIT code reduces the last dimension, and restarts for each row. Generic code reduces
   // other dimensions.
   const auto middle = middle_of(reduce, in);
-  const bool compiled = std::string_view(chosen.impl_info_str()).starts_with("jit");
-  if (middle && (!compiled || middle->extent < long_row)) {
+  if (middle && (!is_compiled(chosen) || middle->extent < long_row)) {
     return add_reduction(b, group.head, *middle);
   }
   b.add_layer<dnnl::reduction>(group.head, b.plain_input_of(head), chosen);

@@ -58,6 +58,11 @@ dnnl::memory::desc plain_layout(const shape& s, bool transpose = false);
 /// Returns a layout for oneDNN to choose.
 dnnl::memory::desc any_layout(const shape& s);
 
+/// Returns true if oneDNN compiles code for the primitive instead of using generic code.
+inline bool is_compiled(const dnnl::primitive_desc_base& chosen) {
+  return std::string_view(chosen.impl_info_str()).starts_with("jit");
+}
+
 /// Returns what reports say about oneDNN operations: "oneDNN matmul [jit:avx512_core]; in float32,
 /// host has no tf32". With `own`, all operations are Graphline's loops.
 std::string onednn_choice(const std::string& operations, precision asked, bool own = false);

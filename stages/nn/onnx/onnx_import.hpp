@@ -34,8 +34,8 @@ std::vector<std::string> counted_outputs(const onnx_graph& graph);
 
 /// Turns nodes into layers and evaluates nodes with constant inputs. `inputs` contains the names
 /// and types of the model's inputs in the order in which the network reads them; `outputs` names
-/// the model's outputs; the number of rows of each counted one, int64 [1], follows them. Ignores
-/// nodes on which no output depends. Reports unsupported nodes to `out` at `where`. After an error
+/// the model's outputs; the number of rows of each counted one, int64 [1], follows them. Skips
+/// nodes that no output depends on. Reports unsupported nodes to `out` at `where`. After an error
 /// the result is incomplete.
 onnx_network import_onnx(const onnx_model& model,
                          const std::vector<std::pair<std::string, tensor_type>>& inputs,

@@ -2,6 +2,7 @@
 #include <sndfile.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,15 @@ TEST(audio, without_samples_is_silence) {
   stage_trial trial(audio_kind(), parameters_of(files.path(), "rate: 8000, samples: 2"));
   EXPECT_THAT(trial.run().output<float>(0), ElementsAre(0, 0));
   EXPECT_THAT(trial.output<std::int64_t>(1), ElementsAre(0));
+}
+
+TEST(audio, that_is_truncated_is_read_as_far_as_it_goes) {
+  const temporary_folder files;
+  write_audio(files / "a.wav", {1, 2, 3, 4}, SF_FORMAT_WAV | SF_FORMAT_PCM_16);
+  std::filesystem::resize_file(files / "a.wav", std::filesystem::file_size(files / "a.wav") - 4);
+  stage_trial trial(audio_kind(), parameters_of(files.path(), "rate: 8000, samples: 4"));
+  EXPECT_THAT(trial.run().output<float>(0), ElementsAre(1 / 32768.0F, 2 / 32768.0F, 0, 0));
+  EXPECT_THAT(trial.output<std::int64_t>(1), ElementsAre(2));
 }
 
 TEST(audio, of_another_rate_or_format_is_refused_by_name) {

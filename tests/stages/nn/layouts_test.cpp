@@ -247,6 +247,13 @@ TEST(products, keep_the_slopes_of_two_leaky_relus_of_a_yaml_network) {
   EXPECT_LT(difference(result(""), result("{reshape: {shape: [1, 8, 6, 5]}}, ")), 2e-6);
 }
 
+/// Returns a pixel of packed planes; null in the padding.
+const float* pixel_at(const std::vector<float>& planes, const shape& images, std::int64_t plane,
+                      std::int64_t row, std::int64_t column) {
+  if (row < 0 || row >= images[2] || column < 0 || column >= images[3]) return nullptr;
+  return &planes.at(static_cast<std::size_t>((plane * images[2] + row) * images[3] + column));
+}
+
 TEST(average_pools, of_wide_packed_images_are_means_of_windows) {
   const shape images{1, 2, 3, 1300};
   const auto x = some_values(images.elements());
@@ -278,10 +285,10 @@ TEST(average_pools, of_wide_packed_images_are_means_of_windows) {
           int count = 0;
           for (std::int64_t k = 0; k < of.kernel[0]; ++k) {
             for (std::int64_t l = 0; l < of.kernel[1]; ++l) {
-              const std::int64_t row = i * of.stride[0] - of.padding[0] + k;
-              const std::int64_t column = j * of.stride[1] - of.padding[1] + l;
-              if (row < 0 || row >= images[2] || column < 0 || column >= images[3]) continue;
-              sum += x[static_cast<std::size_t>((c * images[2] + row) * images[3] + column)];
+              const float* pixel = pixel_at(x, images, c, i * of.stride[0] - of.padding[0] + k,
+                                            j * of.stride[1] - of.padding[1] + l);
+              if (pixel == nullptr) continue;
+              sum += *pixel;
               ++count;
             }
           }
@@ -327,15 +334,12 @@ TEST(convolutions, with_taps_that_reach_only_padding_are_sums_over_the_others) {
           for (std::int64_t j = 0; j < out[3]; ++j, ++at) {
             double sum = shift[static_cast<std::size_t>(c)];
             for (std::int64_t tap = 0; tap < 27; ++tap) {
-              const std::int64_t row =
-                  i * of.stride[0] - of.padding[0] + tap / 3 % 3 * of.dilation[0];
-              const std::int64_t column =
-                  j * of.stride[1] - of.padding[1] + tap % 3 * of.dilation[1];
-              if (row < 0 || row >= images[2] || column < 0 || column >= images[3]) continue;
-              const std::int64_t pixel =
-                  ((image * 3 + tap / 9) * images[2] + row) * images[3] + column;
-              sum += static_cast<double>(weight[static_cast<std::size_t>(c * 27 + tap)]) *
-                     x[static_cast<std::size_t>(pixel)];
+              const float* pixel =
+                  pixel_at(x, images, image * 3 + tap / 9,
+                           i * of.stride[0] - of.padding[0] + tap / 3 % 3 * of.dilation[0],
+                           j * of.stride[1] - of.padding[1] + tap % 3 * of.dilation[1]);
+              if (pixel == nullptr) continue;
+              sum += static_cast<double>(weight[static_cast<std::size_t>(c * 27 + tap)]) * *pixel;
             }
             ASSERT_NEAR(given.at(at), sum, 1e-5) << of.dilation[0] << ", at " << at;
           }
