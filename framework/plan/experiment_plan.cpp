@@ -81,7 +81,13 @@ class unit_planner {
     }
     const auto [known, is_new] = read_.try_emplace({unit.file, std::move(given)});
     auto& [spec, found] = known->second;
-    if (is_new) spec = read_pipeline(unit.file->source, reading, found);
+    if (is_new) {
+      const auto [read, unread] = documents_.try_emplace(unit.file);
+      auto& [document, problems] = read->second;
+      if (unread) document = read_pipeline_document(unit.file->source, problems);
+      found = problems;
+      spec = read_pipeline(unit.file->source, document, reading, found);
+    }
     for (const diagnostic& each : found.all()) unit.found.add(each);
     return spec;
   }
@@ -91,6 +97,7 @@ class unit_planner {
   prepared_stages prepared_;
   std::map<std::pair<const pipeline_file*, std::string>, std::pair<pipeline_spec, diagnostics>>
       read_;
+  std::map<const pipeline_file*, std::pair<node, diagnostics>> documents_;
 };
 
 /// Adds the values of a `params:` section. Reports names that the pipeline does not declare.

@@ -316,16 +316,24 @@ const std::vector<parameter>& stage_keys() {
   return keys;
 }
 
+node read_pipeline_document(std::shared_ptr<const source_text> source, diagnostics& out) {
+  return read_document(
+      std::move(source),
+      {"a pipeline", "'pipeline' and 'stages'", "experiment", "an experiment", "compare"}, out);
+}
+
 pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
+                            const reading_options& options, diagnostics& out) {
+  const node document = read_pipeline_document(source, out);
+  return read_pipeline(std::move(source), document, options, out);
+}
+
+pipeline_spec read_pipeline(std::shared_ptr<const source_text> source, const node& document,
                             const reading_options& options, diagnostics& out) {
   pipeline_spec spec;
   spec.source = source;
   spec.directory = folder_of(source->name());
   const place file{source};
-
-  const node document = read_document(
-      source, {"a pipeline", "'pipeline' and 'stages'", "experiment", "an experiment", "compare"},
-      out);
   if (document.is_null()) return spec;
 
   const node* params = document.find("params");

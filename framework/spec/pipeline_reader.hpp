@@ -43,4 +43,12 @@ std::optional<int> read_priority(const node& value, diagnostics& out);
 pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
                             const reading_options& options, diagnostics& out);
 
+/// Reads the YAML of a pipeline file. The result is null after an error.
+node read_pipeline_document(std::shared_ptr<const source_text> source, diagnostics& out);
+
+/// Reads a pipeline from the document of its file, as `read_pipeline` does from the text. A null
+/// document gives an empty spec.
+pipeline_spec read_pipeline(std::shared_ptr<const source_text> source, const node& document,
+                            const reading_options& options, diagnostics& out);
+
 }  // namespace graphline

@@ -391,6 +391,15 @@ std::string readable(std::string_view message) {
   return fmt::format("this is not YAML: {}", message);
 }
 
+/// Returns true for a word or number that YAML reads as it is. Most options and defaults are, and a
+/// search of a thousand combinations would spend most of its planning on parsing them.
+bool is_plain_word(std::string_view text) {
+  constexpr std::string_view word =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+  return !text.empty() && text.front() != '.' && text.find_first_not_of(word) == text.npos &&
+         text != "null" && text != "Null" && text != "NULL";
+}
+
 }  // namespace
 
 std::shared_ptr<const source_text> read_source(const std::string& path, named_by who) {
@@ -401,6 +410,9 @@ std::shared_ptr<const source_text> read_source(const std::string& path, named_by
 }
 
 node read_yaml(std::shared_ptr<const source_text> source, diagnostics& out) {
+  if (is_plain_word(source->text())) {
+    return node::scalar(source->text(), false, {source, 1, 1, source->text().size()});
+  }
   if (const auto problem = find_unreadable(source)) {
     out.error(problem->place, problem->message);
     return {};

@@ -192,9 +192,26 @@ TEST(search_space, refuses_texts_with_the_option_and_the_remedy) {
   EXPECT_THAT(refused("batch=four,8"), HasSubstr("--over batch=four,8"));
   EXPECT_THAT(refusal(two_sides, {"strategy=serial", "in_flight=2,3"}),
               HasSubstr("in_flight: 2 makes no sense with strategy: serial"));
-  std::string many = "queue=1";
-  for (int i = 2; i <= 200; ++i) many += ',' + std::to_string(i);
-  EXPECT_THAT(refused(many.c_str()), HasSubstr("more than 10,000 combinations"));
+}
+
+TEST(search_space, draws_combinations_of_a_large_grid_simple_ones_among_them) {
+  std::string batches = "batch=4";
+  for (int i = 5; i <= 300; ++i) batches += ',' + std::to_string(i);
+  const space_of made(two_sides, {batches, "in_flight=3"});
+  EXPECT_THAT(made.out.render(), HasSubstr("the search draws"));
+  EXPECT_GT(made.list().size(), 500);
+  EXPECT_LE(made.list().size(), 2'001);
+  std::set<std::size_t> changes;
+  for (const auto& c : made.list()) {
+    changes.insert(c.what.assignments.size());
+    // The file's value is not among those given.
+    if (c.what.name != file_settings && c.members.front().run.strategy != strategy::serial) {
+      EXPECT_EQ(c.members.front().run.in_flight, 3) << c.what.name;
+    }
+  }
+  EXPECT_THAT(changes, testing::IsSupersetOf({0U, 1U, 2U, 3U, 4U, 5U}));
+  EXPECT_EQ(made.names(), space_of(two_sides, {batches, "in_flight=3"}).names());
+  EXPECT_THAT(refusal(two_sides, {batches + ",four"}), HasSubstr("four"));
 }
 
 TEST(search_space, reports_errors_of_the_file_once) {

@@ -83,6 +83,35 @@ class search(Case):
         more = json.loads((self.folder / "c.json").read_text())["record"]["trials"]
         self.assertEqual(len(more), trials + count)
 
+    def test_priorities_are_predicted_from_one_run_of_the_stages(self):
+        # 243 combinations; the long stage after "b" decides how long a frame takes.
+        text = """pipeline: order
+params: {a: 1, b: 1, c: 1, d: 1, e: 1}
+stages:
+  - {name: first, kind: cpu.spin, duration: 100us}
+  - {name: a, kind: cpu.spin, duration: 1ms, after: first, priority: $a}
+  - {name: c, kind: cpu.spin, duration: 1ms, after: first, priority: $c}
+  - {name: d, kind: cpu.spin, duration: 1ms, after: first, priority: $d}
+  - {name: e, kind: cpu.spin, duration: 1ms, after: first, priority: $e}
+  - {name: b, kind: cpu.spin, duration: 3ms, after: first, priority: $b}
+run: {strategy: overlap, policy: fixed_priority, workers: 2, warmup: 1, frames: 10}
+"""
+        over = [word for key in "abcde" for word in ("--over", key + "=1,2,3")]
+        over += ["--over", "policy=fixed_priority", "--over", "strategy=overlap", "--over",
+                 "wait=yield", "--over", "graphs=off", "--over", "in_flight=1", "--over",
+                 "priorities=on"]
+        done = graphline(*self.words(*over, "--time-limit", "12s", "--json", "-",
+                                     text=text), cwd=self.folder)
+        self.expect(done, 0)
+        candidates = json.loads(done.stdout)["record"]["search"]["candidates"]
+        times = {one["name"]: one.get("predicted") for one in candidates}
+        self.assertEqual(len(times), 243, "the file is one of the grid")
+        self.assertNotIn(None, times.values())
+        # The file starts "b" last: 1 + 1 + 3 ms after "first", at best 4 ms on one of two workers.
+        file = times["as in the file"]
+        self.assertAlmostEqual(min(times.values()) / 1e6, 4.1, delta=0.2)
+        self.assertAlmostEqual(file / 1e6, 5.1, delta=0.2)
+
     def test_a_constraint_that_nothing_meets_names_the_nearest_and_what_it_lacks(self):
         text, result = self.found("--subject-to", "throughput>=2000/s", status=4)
         self.assertFalse(result["answer"]["chosen"])

@@ -114,6 +114,20 @@ TEST(read_yaml, takes_null_and_absence_for_nothing_but_not_quoted_null) {
   EXPECT_TRUE(n.find("e")->is_scalar());
 }
 
+TEST(read_yaml, reads_a_text_of_one_word_as_it_reads_the_word_in_a_list) {
+  for (const std::string word : {"a", "max_1", "20", "1.5", ".5", ".", "true", "null", "Null",
+                                 "NULL", "nULL", "nullable", "~", "no", "_", "1e-3", "-1"}) {
+    const node alone = read_fine(word);
+    const node item = read_fine('[' + word + ']').items().front();
+    EXPECT_EQ(alone.form(), item.form()) << word;
+    EXPECT_EQ(alone.text(), item.text()) << word;
+    if (alone.is_scalar()) {
+      EXPECT_EQ(where(alone), "1:1+" + std::to_string(word.size()));
+    }
+  }
+  EXPECT_TRUE(read_fine("...").is_null());
+}
+
 TEST(read_yaml, gives_scalars_the_extent_of_their_token) {
   const node n = read_fine("a: word\nb: \"q\\\"d\"  # c\nc: 'it''s'\nd: two words\ne: &x tagged\n");
   EXPECT_EQ(where(*n.find("a")), "1:4+4");

@@ -108,15 +108,22 @@ class search_run {
   const std::string& text() const noexcept { return text_; }
 
  private:
-  /// Predicts a candidate from a run with each stage timed alone, one for each combination of
-  /// parameters and threads. Empty without such a run, or if the candidate's settings have no
+  /// Describes what stage times depend on. Plans of one search share what they prepared.
+  static std::string work_of(const plan& p) {
+    std::string text = std::to_string(p.run.threads);
+    for (const auto& t : p.tensors) text += fmt::format(" {} {}", static_cast<int>(t.fill), t.file);
+    for (const auto& s : p.stages) text += fmt::format(" {}", fmt::ptr(s.prepared.get()));
+    return text;
+  }
+
+  /// Predicts a candidate from a run with each stage timed alone, one for all candidates that differ
+  /// in their schedule only. Empty without such a run, or if the candidate's settings have no
   /// meaning in virtual time.
   std::optional<run_record> predict(const planned_configuration& candidate, std::int64_t frames,
                                     nanoseconds time_limit) {
     constexpr std::size_t most_sources = 4;
     const plan& p = candidate.members.front();
-    const auto [known, is_new] =
-        sources_.try_emplace(fmt::format("{} {}", p.run.threads, p.parameters));
+    const auto [known, is_new] = sources_.try_emplace(work_of(p));
     auto& sources = known->second;
     try {
       const nanoseconds began = now();
@@ -194,7 +201,7 @@ class search_run {
   experiment_plan planned_;
   std::string file_;
   std::string text_;                                               ///< of the confirming experiment
-  std::map<std::string, std::vector<prediction_source>> sources_;  ///< by parameters and threads
+  std::map<std::string, std::vector<prediction_source>> sources_;  ///< by `work_of`
   std::int64_t source_frames_ = 0;
   nanoseconds source_time_ = 0;  ///< of the last run for predictions, with its preparation
 };

@@ -7,11 +7,13 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <random>
 #include <set>
 #include <utility>
 
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/random.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/spec/configuration_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
@@ -21,7 +23,8 @@
 namespace graphline {
 namespace {
 
-constexpr std::size_t most_combinations = 10'000;
+constexpr std::size_t most_combinations = 10'000;  // of a grid that is planned whole
+constexpr std::size_t draws = 2'000;               // from a larger one
 
 /// Settings that decide how a trial is measured.
 constexpr std::string_view of_measuring[] = {"frames", "warmup", "max_time",
@@ -148,6 +151,28 @@ void simplify(configuration_spec& of, const plan& file) {
   of.name.text = fmt::format("{}", fmt::join(parts, " "));
 }
 
+/// Draws combinations of a large grid. Each changes a random share of the file's values, where the
+/// grid has these, so that simple combinations are drawn, too.
+std::vector<configuration_spec> draw_combinations(const std::vector<node::member>& axes,
+                                                  const plan& file, diagnostics& out) {
+  std::vector<configuration_spec> drawn(draws);
+  std::mt19937_64 random(seed_from("combinations"));
+  std::vector<double> changed;
+  for (std::size_t i = 0; i < drawn.size(); ++i) changed.push_back(uniform_unit(random));
+  for (const auto& axis : axes) {
+    const auto values = read_grid(node::mapping({axis}), nullptr, nullptr, out);  // checks them
+    if (out.has_errors()) continue;
+    const bool has_own = std::ranges::any_of(values, [&](const configuration_spec& of) {
+      return of.assignments.front().value.in_one_line() == value_in(file, axis.key.text);
+    });
+    for (std::size_t i = 0; i < drawn.size(); ++i) {
+      if (has_own && uniform_unit(random) > changed[i]) continue;
+      drawn[i].assignments.push_back(values[random() % values.size()].assignments.front());
+    }
+  }
+  return drawn;
+}
+
 /// Describes how a plan runs. Plans with the same text run alike.
 std::string text_of(const plan& p) {
   const auto& properties = p.schedule.properties;
@@ -233,11 +258,9 @@ experiment_plan make_search_space(experiment_spec of, const std::vector<std::str
   if (out.has_errors()) return made;
   double count = 1;
   for (const auto& [key, values] : axes) count *= static_cast<double>(values.items().size());
-  if (count > most_combinations) {
-    throw input_error(
-        "the search has more than 10,000 combinations; name fewer values or keys with --over");
-  }
-  auto combinations = read_grid(node::mapping(axes), nullptr, nullptr, out);
+  auto combinations = count > most_combinations
+                          ? draw_combinations(axes, file, out)
+                          : read_grid(node::mapping(axes), nullptr, nullptr, out);
   if (out.has_errors()) return made;
   std::set<std::string> texts = {""};
   for (auto& one : combinations) {
@@ -249,6 +272,11 @@ experiment_plan make_search_space(experiment_spec of, const std::vector<std::str
   refused_configurations refused;
   made = plan_experiment(of, registry, target, known, &refused);
   report_refused(of.configurations, refused, out);
+  if (count > most_combinations) {
+    out.warning({}, fmt::format("the search draws {} of {:.0f} combinations at random; to try all, "
+                                "name fewer values or keys with --over",
+                                of.configurations.size() - 1, count));
+  }
 
   auto& list = made.configurations;
   std::ranges::stable_sort(list, {}, [](const planned_configuration& c) {
