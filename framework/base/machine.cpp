@@ -83,12 +83,16 @@ std::string in_ranges(const cpu_set& cpus) {
   return text;
 }
 
-cpu_split split_cpus(const cpu_set& usable, int compute_threads) {
+cpu_split split_cpus(const cpu_set& usable, int compute_threads, const cpu_set& taken) {
   constexpr std::size_t few = 4;
   const auto computing = static_cast<std::size_t>(compute_threads);
-  if (usable.size() > few || usable.size() <= computing) return {};
-  const auto first = usable.end() - compute_threads;
-  return {{first, usable.end()}, {usable.begin(), first}};
+  cpu_set free;
+  std::ranges::set_difference(usable, taken, std::back_inserter(free));
+  if (usable.size() > few || usable.size() <= computing || free.size() < computing) return {};
+  cpu_split split;
+  split.device = {free.end() - compute_threads, free.end()};
+  std::ranges::set_difference(usable, split.device, std::back_inserter(split.others));
+  return split;
 }
 
 cpu_set usable_cpus() {

@@ -51,7 +51,8 @@ struct cpu_split {
 /// Reserves `compute_threads` CPUs for the device if `usable` has more than that, but at most 4. On
 /// so few CPUs, the scheduler may queue a device thread behind a CPU stage for milliseconds while
 /// another core is idle. On more CPUs, pinned threads could collide with other programs.
-cpu_split split_cpus(const cpu_set& usable, int compute_threads);
+/// @param taken CPUs that other devices have reserved
+cpu_split split_cpus(const cpu_set& usable, int compute_threads, const cpu_set& taken = {});
 
 /// Returns the CPUs of the calling thread's affinity mask. Empty if unknown.
 cpu_set affinity_cpus();

@@ -62,13 +62,14 @@ choice choose(const std::vector<backend>& backends, const std::string& request) 
 
   std::optional<int> index = 0;
   if (colon != std::string::npos) {
-    if (name == "cuda") index = index_from(std::string_view(request).substr(colon + 1));
-    if (name != "cuda" || !index) {
+    if (name != "auto") index = index_from(std::string_view(request).substr(colon + 1));
+    if (name == "auto" || !index) {
       throw input_error(
-          fmt::format("'{}' is not a device; only 'cuda' takes an index, as in 'cuda:0'; for the "
-                      "compute threads of 'host' use --threads N",
+          fmt::format("'{}' is not a device; 'cuda' and 'host' take an index, as in 'cuda:0'; for "
+                      "the compute threads of 'host' use --threads N",
                       request));
     }
+    if (name == "host") index = 0;  // every machine has as many as a pipeline declares
   }
 
   const auto found = std::ranges::find(backends, name, &backend::name);

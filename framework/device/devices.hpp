@@ -8,10 +8,12 @@
 
 namespace graphline {
 
-/// A requested device: "host", "cuda", "cuda:1", or "auto" for a GPU if there is one, else `host`.
+/// A requested device: "host", "host:1", "cuda", "cuda:1", or "auto" for a GPU if there is one,
+/// else `host`. An index tells several `host` devices apart.
 struct device_request {
   std::string name = "auto";
   int host_threads = 0;  ///< compute threads of `host`; 0 for half the cores, at least one
+  cpu_set taken = {};    ///< CPUs that other `host` devices have reserved
 };
 
 /// A backend of this build.

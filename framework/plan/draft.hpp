@@ -30,6 +30,7 @@ struct draft_tensor {
   std::vector<std::size_t> deciders = {};  ///< stages whose `rows` or `when` it is, ascending
   std::optional<tensor_type> type = {};    ///< empty if unknown or wrong
   side on = side::device;
+  std::size_t device = 0;
   std::size_t rows = none;  ///< tensor with the number of its rows in a frame; none if it is whole
 };
 
@@ -43,6 +44,7 @@ struct draft_link {
 struct draft_stage {
   const stage_spec* spec = nullptr;
   const stage_kind* kind = nullptr;
+  std::size_t device = 0;  ///< of a device stage
   graphline::arguments arguments;
   std::shared_ptr<const prepared_stage> prepared;  ///< null if not prepared
   std::optional<stage_ports> ports;                ///< empty if unknown
@@ -73,6 +75,9 @@ struct draft {
   prepared_stages& prepared;
   diagnostics& out;
 
+  std::vector<planned_device> devices = {};
+  std::vector<plan_target> machines = {};  ///< by device
+  std::string missing = {};                ///< message about a device that is needed and not there
   std::vector<draft_tensor> tensors = {};
   std::vector<draft_stage> stages = {};
   std::unordered_map<std::string_view, std::size_t> stage_named = {};
@@ -85,6 +90,13 @@ struct draft {
     out.error(where, std::move(message));
   }
 };
+
+/// Finds the devices that the pipeline declares; without any, the one to plan for.
+void resolve_devices(draft& d);
+
+/// Finds the device of a stage and whether its kind can run there.
+/// @pre its kind is known
+void choose_device(draft& d, draft_stage& stage);
 
 /// Resolves the name and parameters of the policy.
 void resolve_policy(draft& d);
@@ -109,6 +121,19 @@ void choose_sides(draft& d);
 
 /// Returns the side on which a stage reads; for a declared copy, the side of its input tensor.
 side reading_side(const draft& d, const draft_stage& stage);
+
+/// Where a tensor is: on the CPU or on a device.
+struct tensor_place {
+  side on = side::cpu;
+  std::size_t device = 0;  ///< 0 on the CPU
+
+  friend auto operator<=>(const tensor_place&, const tensor_place&) = default;
+};
+
+tensor_place place_of(const draft_tensor& tensor);
+
+/// Returns where a stage reads its tensors.
+tensor_place reading_place(const draft& d, const draft_stage& stage);
 
 /// Prepares the stages whose input types are known, and so finds the types of their outputs.
 void prepare_stages(draft& d);
@@ -149,7 +174,7 @@ void settle_edges(plan& p);
 
 /// Chooses channels-last layout, and the element type of a stage's precision, for tensors whose
 /// stages all accept them. Inputs and outputs of the pipeline stay row-major float32.
-void choose_forms(plan& p, const std::string& backend);
+void choose_forms(plan& p);
 
 /// Reports a tensor that alone exceeds memory.
 /// @return whether it fits

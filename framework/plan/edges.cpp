@@ -198,12 +198,13 @@ void put_in_order(draft& d) {
 
 namespace {
 
-satisfied_by how_satisfied(const planned_stage& earlier, const planned_stage& later,
+satisfied_by how_satisfied(const plan& p, const planned_stage& earlier, const planned_stage& later,
                            const dependency& edge, bool one_launch) {
   // In a frame's graph, edges of CPU stages are satisfied like all others.
   if (!one_launch) {
     if (earlier.on == side::cpu) return satisfied_by::cpu_return;
     if (later.on == side::cpu || edge.decides) return satisfied_by::completion;
+    if (!p.devices[later.device].exchanges[earlier.device]) return satisfied_by::completion;
   }
   return earlier.stream == later.stream ? satisfied_by::stream_order : satisfied_by::event_wait;
 }
@@ -216,7 +217,7 @@ void settle_edges(plan& p) {
   for (std::size_t s = 0; s < count; ++s) {
     for (dependency& wait : p.stages[s].waits) {
       planned_stage& earlier = p.stages[wait.stage];
-      wait.how = how_satisfied(earlier, p.stages[s], wait, whole_frame);
+      wait.how = how_satisfied(p, earlier, p.stages[s], wait, whole_frame);
       earlier.followers.push_back(s);
       if (!whole_frame && earlier.on != side::device) continue;
       if (wait.how != satisfied_by::stream_order) earlier.signals = true;

@@ -357,6 +357,9 @@ void check_sharing(const experiment_spec& spec, const std::vector<experiment_uni
                               key, written(run.*member), quote(name_of(units.front()).text),
                               written(first.*member)));
     };
+    if (!unit.planned.devices.front().name.empty()) {
+      needs(unit, "pipelines that declare no devices; omit 'share', or use --device");
+    }
     must_equal("policy", &settings::policy);
     must_equal("window", &settings::window);
     must_equal("realtime", &settings::realtime);

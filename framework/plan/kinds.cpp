@@ -50,9 +50,6 @@ const stage_kind* find_kind(draft& d, draft_stage& stage) {
         fmt::format("unknown kind '{}'{}", kind.text, suggestion(kind.text, d.registry.names())));
     return nullptr;
   }
-  if (const auto missing = missing_factory(*found, d.target.backend)) {
-    d.error(stage, kind.place, *missing);
-  }
   return found;
 }
 
@@ -73,10 +70,9 @@ void register_name(draft& d, draft_stage& stage, std::size_t index) {
                       on_line(first.place)));
 }
 
-/// Warns about arguments that have no effect on the target backend.
-void warn_of_idle(const draft& d, const node& given, const std::vector<parameter>& own,
+/// Warns about arguments that have no effect on the stage's backend.
+void warn_of_idle(const std::string& backend, const node& given, const std::vector<parameter>& own,
                   diagnostics& out) {
-  const std::string& backend = d.target.backend;
   for (const node::member& member : given.members()) {
     const parameter* p = find_parameter(own, member.key.text);
     if (p == nullptr || p->only_on.empty() || p->only_on == backend || backend.empty()) continue;
@@ -122,8 +118,9 @@ void check_cores(draft& d, draft_stage& stage) {
 }
 
 /// Binds the arguments. Also accepts, and suggests, the keys that every stage has.
-arguments bind_stage(const draft& d, const stage_spec& spec, const std::vector<parameter>& own,
-                     diagnostics& out) {
+arguments bind_stage(const draft& d, const draft_stage& stage, diagnostics& out) {
+  const stage_spec& spec = *stage.spec;
+  const std::vector<parameter>& own = stage.kind->parameters;
   const std::string owner = fmt::format("stage '{}' ({})", spec.name.text, spec.kind.text);
   std::vector<std::string> known = names_of(own);
   for (const parameter& p : stage_keys()) known.push_back(p.name);
@@ -131,7 +128,7 @@ arguments bind_stage(const draft& d, const stage_spec& spec, const std::vector<p
   std::vector<node::member> members = spec.parameters.members();
   std::erase_if(members,
                 [&](const node::member& m) { return find_parameter(own, m.key.text) == nullptr; });
-  warn_of_idle(d, spec.parameters, own, out);
+  warn_of_idle(d.devices[stage.device].backend, spec.parameters, own, out);
   return bind_arguments(own, node::mapping(std::move(members)), owner, spec.name.place,
                         d.spec.directory, out);
 }
@@ -146,10 +143,11 @@ void resolve_kinds(draft& d) {
     register_name(d, stage, i);
     stage.kind = find_kind(d, stage);
     if (stage.kind == nullptr) continue;
+    choose_device(d, stage);
     warn_of_idle_priority(d, stage);
     check_cores(d, stage);
     diagnostics found;
-    stage.arguments = bind_stage(d, *stage.spec, stage.kind->parameters, found);
+    stage.arguments = bind_stage(d, stage, found);
     // Values that refer to an unknown parameter are reported already.
     const auto bound = [&](const node::member& m) {
       return m.key.text == "priority" || stage.arguments.has(m.key.text);

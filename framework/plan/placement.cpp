@@ -22,8 +22,8 @@ struct item {
   std::size_t* offset = {};  ///< member of the placement to write to
 };
 
-/// Places the items of one side. Returns the size of the block that contains them, in bytes.
-std::size_t place_side(const std::vector<item>& items) {
+/// Places the items of one block. Returns the size of the block that contains them, in bytes.
+std::size_t place_block(const std::vector<item>& items) {
   std::vector<std::size_t> bytes;
   for (const item& i : items) bytes.push_back(i.bytes);
   const block_layout layout = place_first_fit(bytes, [&](std::size_t a, std::size_t b) {
@@ -53,7 +53,7 @@ placement place_buffers(const plan& p, const std::vector<std::size_t>& scratch) 
   placement result;
   result.tensor_offset.assign(p.tensors.size(), placement::none);
   result.scratch_offset.assign(p.stages.size(), placement::none);
-  std::vector<item> on_device;
+  std::vector<std::vector<item>> on_devices(p.devices.size());
   std::vector<item> on_cpu;
   for (std::size_t t = 0; t < p.tensors.size(); ++t) {
     const planned_tensor& tensor = p.tensors[t];
@@ -67,15 +67,20 @@ placement place_buffers(const plan& p, const std::vector<std::size_t>& scratch) 
       i.after = p.reach[tensor.producer];
       for (const std::size_t reader : tensor.consumers) i.after &= p.reach[reader];
     }
-    (device ? on_device : on_cpu).push_back(std::move(i));
+    (device ? on_devices[tensor.device] : on_cpu).push_back(std::move(i));
   }
   for (std::size_t s = 0; s < scratch.size(); ++s) {
     if (scratch[s] == 0) continue;
-    on_device.push_back({aligned_bytes(scratch[s]), s, p.reach[s], &result.scratch_offset[s]});
+    on_devices[p.stages[s].device].push_back(
+        {aligned_bytes(scratch[s]), s, p.reach[s], &result.scratch_offset[s]});
   }
-  result.device_bytes = place_side(on_device);
-  result.pinned_bytes = place_side(on_cpu);
-  result.device_bytes_without_reuse = sum_of_bytes(on_device);
+  for (const auto& on_device : on_devices) {
+    result.device_blocks.push_back(place_block(on_device));
+    result.device_bytes += result.device_blocks.back();
+    result.device_blocks_without_reuse.push_back(sum_of_bytes(on_device));
+    result.device_bytes_without_reuse += result.device_blocks_without_reuse.back();
+  }
+  result.pinned_bytes = place_block(on_cpu);
   result.pinned_bytes_without_reuse = sum_of_bytes(on_cpu);
   for (std::size_t t = 0; p.run.guard && t < p.tensors.size(); ++t) {
     const planned_tensor& tensor = p.tensors[t];
@@ -92,6 +97,11 @@ std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) noexcept {
   return b != 0 && a > most / b ? most : a * b;
 }
 
+memory_part sum_of(const memory_part& a, const memory_part& b) noexcept {
+  return {saturating_add(a.slot, b.slot), saturating_add(a.slots, b.slots),
+          saturating_add(a.inputs, b.inputs), saturating_add(a.weights, b.weights)};
+}
+
 std::uint64_t memory_part::total() const noexcept {
   return saturating_add(slots, saturating_add(inputs, weights));
 }
@@ -99,19 +109,21 @@ std::uint64_t memory_part::total() const noexcept {
 memory_need need_of(const plan& p, const placement& placed) {
   memory_need need;
   const auto in_flight = static_cast<std::uint64_t>(std::max<std::int64_t>(p.run.in_flight, 1));
-  need.device.slot = placed.device_bytes;
   need.host.slot = placed.pinned_bytes;
-  need.device.slots = saturating_multiply(need.device.slot, in_flight);
   need.host.slots = saturating_multiply(need.host.slot, in_flight);
+  for (const std::size_t bytes : placed.device_blocks) {
+    need.devices.push_back({.slot = bytes, .slots = saturating_multiply(bytes, in_flight)});
+  }
   for (const planned_tensor& tensor : p.tensors) {
     if (!tensor.input) continue;
-    memory_part& part = tensor.on == side::device ? need.device : need.host;
+    memory_part& part = tensor.on == side::device ? need.devices[tensor.device] : need.host;
     part.inputs = saturating_add(part.inputs, tensor.type.bytes());
   }
   for (const planned_stage& stage : p.stages) {
-    memory_part& part = stage.on == side::device ? need.device : need.host;
+    memory_part& part = stage.on == side::device ? need.devices[stage.device] : need.host;
     part.weights = saturating_add(part.weights, weight_bytes(stage));
   }
+  for (const memory_part& part : need.devices) need.device = sum_of(need.device, part);
   return need;
 }
 
@@ -152,7 +164,7 @@ constexpr std::uint64_t most_bytes = std::uint64_t{1} << 47;
 /// Size of the device's or the host's memory, and its owner for messages.
 struct memory_limit {
   std::uint64_t bytes = 0;  ///< 0: unknown
-  std::string_view owner;   ///< "the device", "the host"
+  std::string owner;        ///< "the device", "the host"
 };
 
 /// Returns true on `host`, where both sides use the host's memory.
@@ -160,14 +172,23 @@ bool shared_memory(const plan_target& target) {
   return target.backend == "host";
 }
 
-memory_limit limit_of(const plan_target& target, side s) {
+memory_limit device_limit(const draft& d, std::size_t device) {
+  const plan_target& target = d.machines[device];
   if (!shared_memory(target)) {
-    return s == side::device ? memory_limit{target.device_memory_bytes, "the device"}
-                             : memory_limit{target.host_memory_bytes, "the host"};
+    const bool only = d.devices.size() == 1;
+    return {target.device_memory_bytes,
+            only ? "the device" : fmt::format("device '{}'", d.devices[device].name)};
   }
   const std::uint64_t a = target.device_memory_bytes;
   const std::uint64_t b = target.host_memory_bytes;
   return {a == 0 || b == 0 ? std::max(a, b) : std::min(a, b), "the host"};
+}
+
+memory_limit host_limit(const draft& d) {
+  for (std::size_t device = 0; device < d.machines.size(); ++device) {
+    if (shared_memory(d.machines[device])) return device_limit(d, device);
+  }
+  return {d.target.host_memory_bytes, "the host"};
 }
 
 void check_part(const draft& d, const plan& p, const memory_part& part, std::string_view kind,
@@ -219,7 +240,8 @@ bool check_size(const draft& d, const draft_tensor& tensor, const tensor_type& t
                             tensor.name, to_string(type), format_bytes(most_bytes)));
     return false;
   }
-  const memory_limit limit = limit_of(d.target, tensor.on);
+  const memory_limit limit =
+      tensor.on == side::device ? device_limit(d, tensor.device) : host_limit(d);
   if (limit.bytes == 0 || type.bytes() <= limit.bytes) return true;
   d.out.error(tensor.where,
               fmt::format("tensor '{}' is {} and takes {}, but {} has {} of memory; make its "
@@ -231,18 +253,16 @@ bool check_size(const draft& d, const draft_tensor& tensor, const tensor_type& t
 
 void check_memory(const draft& d, const plan& p) {
   const memory_need need = need_of(p, place_buffers(p, {}));
-  if (!shared_memory(d.target)) {
-    check_part(d, p, need.device, "device", limit_of(d.target, side::device));
-    check_part(d, p, need.host, "host", limit_of(d.target, side::cpu));
-    check_record(d, p, need.host.total(), limit_of(d.target, side::cpu));
-    return;
+  memory_part host = need.host;
+  for (std::size_t device = 0; device < d.machines.size(); ++device) {
+    if (shared_memory(d.machines[device])) {
+      host = sum_of(host, need.devices[device]);
+    } else {
+      check_part(d, p, need.devices[device], "device", device_limit(d, device));
+    }
   }
-  const memory_part both{saturating_add(need.device.slot, need.host.slot),
-                         saturating_add(need.device.slots, need.host.slots),
-                         saturating_add(need.device.inputs, need.host.inputs),
-                         saturating_add(need.device.weights, need.host.weights)};
-  check_part(d, p, both, "host", limit_of(d.target, side::device));
-  check_record(d, p, both.total(), limit_of(d.target, side::device));
+  check_part(d, p, host, "host", host_limit(d));
+  check_record(d, p, host.total(), host_limit(d));
 }
 
 }  // namespace graphline::planning

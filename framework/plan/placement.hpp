@@ -15,11 +15,13 @@ struct plan_target;
 struct placement {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-  std::size_t device_bytes = 0;             ///< size of one slot's device block
-  std::size_t pinned_bytes = 0;             ///< size of one slot's host block
-  std::vector<std::size_t> tensor_offset;   ///< by tensor, in its side's block; none for an input
-  std::vector<std::size_t> scratch_offset;  ///< by stage, in the device block; none without scratch
+  std::size_t device_bytes = 0;                ///< size of one slot's device blocks together
+  std::vector<std::size_t> device_blocks;      ///< by device: size of one slot's block
+  std::size_t pinned_bytes = 0;                ///< size of one slot's host block
+  std::vector<std::size_t> tensor_offset;      ///< by tensor, in its block; none for an input
+  std::vector<std::size_t> scratch_offset;     ///< by stage, in its block; none without scratch
   std::size_t device_bytes_without_reuse = 0;  ///< size if no two buffers shared bytes
+  std::vector<std::size_t> device_blocks_without_reuse;  ///< by device
   std::size_t pinned_bytes_without_reuse = 0;
 };
 
@@ -41,9 +43,12 @@ struct memory_part {
   std::uint64_t total() const noexcept;
 };
 
+memory_part sum_of(const memory_part& a, const memory_part& b) noexcept;
+
 struct memory_need {
-  memory_part device;
-  memory_part host;  ///< pinned, except for the weights of CPU stages
+  memory_part device;                ///< of all devices
+  std::vector<memory_part> devices;  ///< of each
+  memory_part host;                  ///< pinned, except for the weights of CPU stages
 };
 
 /// @param placed result of `place_buffers` for the plan

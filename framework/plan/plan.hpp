@@ -55,6 +55,7 @@ struct planned_tensor {
   std::string name;
   tensor_type type;
   side on = side::device;
+  std::size_t device = 0;  ///< of a tensor on a device: index in the plan's devices
   tensor_layout layout = tensor_layout::row_major;
   bool input = false;  ///< filled before the first frame and shared by all slots
   graphline::fill fill = graphline::fill::normal;  ///< how an input is filled
@@ -76,12 +77,23 @@ struct planned_bucket {
   std::shared_ptr<const prepared_stage> prepared;
 };
 
+/// A device of the pipeline.
+struct planned_device {
+  std::string name = {};     ///< in the pipeline; empty for the one that the program opens
+  std::string request = {};  ///< as for --device; empty likewise
+  std::string backend = {};  ///< empty: unknown; the plan is only inspected
+  std::int64_t threads = 0;  ///< compute threads of a `host` device; 0: the default
+  bool present = true;       ///< in this machine, as far as known
+  std::vector<bool> exchanges = {true};  ///< by device: copies and waits need no host in between
+};
+
 struct planned_stage {
   std::string name;
   const stage_kind* kind = nullptr;
   stage_config config;
   std::shared_ptr<const prepared_stage> prepared;
   side on = side::device;               ///< copies are device stages
+  std::size_t device = 0;               ///< of a device stage: index in the plan's devices
   bool inserted = false;                ///< a copy that the planner inserted
   std::vector<std::size_t> reads;       ///< tensor indices
   std::vector<std::size_t> writes;      ///< tensor indices
@@ -117,6 +129,7 @@ struct planned_stream {
   graphline::priority priority = graphline::priority::normal;
   bool copies = false;  ///< used only for copies, inserted or declared
   bool calls = false;   ///< used only for CPU stages, as host nodes of a frame's graph
+  std::size_t device = 0;
 };
 
 /// Returns what a stage's factory needs to make it for a number of rows.
@@ -138,6 +151,7 @@ struct plan {
   std::vector<std::pair<std::string, std::string>> files = {};
   settings run;
   std::shared_ptr<const arrival_trace> arrivals = {};  ///< of `arrival: trace`, else null
+  std::vector<planned_device> devices{1};              ///< at least one
   std::vector<planned_tensor> tensors;
   std::vector<planned_stage> stages;  ///< in an order that satisfies every edge
   std::vector<planned_stream> streams;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/plan/draft.hpp"
@@ -12,8 +14,9 @@
 namespace graphline::planning {
 namespace {
 
-/// Builds the plan's stages and tensors from a sound draft. Inserts a copy for each tensor that is
-/// written on the host and read on the device, or the other way around.
+/// Builds the plan's stages and tensors from a sound draft. Inserts a copy for each place, other
+/// than its own, where a tensor is read. Between devices that cannot exchange tensors, the copy
+/// goes through the CPU.
 ///
 /// A copy follows the stage that writes its tensor; copies of inputs come first. A host thread that
 /// enqueues in this order overlaps the copy with CPU work between the writer and the reader.
@@ -22,10 +25,11 @@ class assembler {
   explicit assembler(draft& d)
       : draft_(d),
         original_(d.tensors.size(), none),
-        copied_(d.tensors.size(), none),
+        copied_(d.tensors.size()),
         planned_(d.stages.size(), none) {}
 
   plan build() {
+    plan_.devices = draft_.devices;
     for (std::size_t t = 0; t < draft_.tensors.size(); ++t) {
       if (draft_.tensors[t].input != nullptr) original_[t] = add_tensor(t);
     }
@@ -48,6 +52,7 @@ class assembler {
     tensor.name = from.name;
     tensor.type = *from.type;
     tensor.on = from.on;
+    tensor.device = from.device;
     tensor.input = from.input != nullptr;
     if (tensor.input) {
       tensor.fill = from.input->fill;
@@ -66,17 +71,18 @@ class assembler {
     stage.config.arguments = from.arguments;
     stage.prepared = from.prepared;
     stage.on = from.kind->moves ? side::device : from.kind->on;
+    stage.device = from.device;
     stage.level = from.spec->priority;
     stage.priority = stream_priority(stage.level);
     stage.deadline = from.spec->deadline;
     stage.cores = from.spec->cores.cpus;
-    const side reads_on = reading_side(draft_, from);
-    for (const std::size_t t : from.reads) stage.reads.push_back(on_side(t, reads_on));
+    const tensor_place place = reading_place(draft_, from);
+    for (const std::size_t t : from.reads) stage.reads.push_back(at(t, place));
     for (const alternative_read& other : from.otherwise) {
-      stage.otherwise.push_back({other.input, on_side(other.tensor, reads_on)});
+      stage.otherwise.push_back({other.input, at(other.tensor, place)});
     }
-    if (from.rows != none) stage.rows = on_side(from.rows, side::cpu);
-    if (from.when != none) stage.when = on_side(from.when, side::cpu);
+    if (from.rows != none) stage.rows = at(from.rows, {});
+    if (from.when != none) stage.when = at(from.when, {});
     stage.row_reads = from.row_reads;
     stage.row_writes = from.row_writes;
     stage.capacity = from.capacity;
@@ -93,38 +99,54 @@ class assembler {
     plan_.stages.push_back(std::move(stage));
   }
 
-  /// Returns a draft tensor's planned tensor on a side: the original or its copy.
-  std::size_t on_side(std::size_t t, side s) const {
-    return draft_.tensors[t].on == s ? original_[t] : copied_[t];
+  /// Returns a draft tensor's planned tensor at a place: the original or its copy; none after an
+  /// error.
+  std::size_t at(std::size_t t, const tensor_place& place) const {
+    if (place_of(draft_.tensors[t]) == place) return original_[t];
+    const auto copy = copied_[t].find(place);
+    return copy == copied_[t].end() ? none : copy->second;
   }
 
-  /// Returns the first stage that reads the tensor on the other side, or null.
-  const draft_stage* first_reader_across(const draft_tensor& tensor) const {
-    if (tensor.on == side::device && !tensor.deciders.empty()) {
-      return &draft_.stages[tensor.deciders.front()];
-    }
-    for (const std::size_t r : tensor.readers) {
-      const draft_stage& reader = draft_.stages[r];
-      if (reading_side(draft_, reader) != tensor.on) return &reader;
-    }
-    return nullptr;
-  }
-
+  /// Copies a tensor to each place where a stage reads it, in the order of these stages.
   void copy_where_needed(std::size_t t) {
     const draft_tensor& tensor = draft_.tensors[t];
-    const draft_stage* reader = first_reader_across(tensor);
-    if (reader == nullptr) return;
-    const stage_kind* kind = copy_kind(tensor, *reader);
+    const auto copy_for = [&](std::size_t s, const tensor_place& place) {
+      if (place != place_of(tensor)) copy_to(place, t, draft_.stages[s]);
+    };
+    for (const std::size_t s : tensor.deciders) copy_for(s, {});
+    for (const std::size_t s : tensor.readers) {
+      copy_for(s, reading_place(draft_, draft_.stages[s]));
+    }
+  }
+
+  void copy_to(const tensor_place& place, std::size_t t, const draft_stage& reader) {
+    if (copied_[t].contains(place)) return;
+    const draft_tensor& tensor = draft_.tensors[t];
+    const bool between_devices = tensor.on == side::device && place.on == side::device;
+    std::size_t from = original_[t];
+    if (between_devices && !draft_.devices[place.device].exchanges[tensor.device]) {
+      copy_to({}, t, reader);
+      if (!copied_[t].contains({})) return;
+      from = copied_[t].at({});
+    }
+    const bool to_cpu = place.on == side::cpu;
+    const std::size_t device = to_cpu ? tensor.device : place.device;
+    const stage_kind* kind = copy_kind(tensor, reader, place, device);
     if (kind == nullptr) return;
-    const bool to_cpu = tensor.on == side::device;
 
     planned_stage stage;
     stage.name = "copy:" + tensor.name;
+    const bool several = draft_.devices.size() > 1;
+    const std::string where = to_cpu    ? "@cpu"
+                              : several ? '@' + draft_.devices[device].name
+                                        : "@device";
+    if (several) stage.name += where;
     stage.kind = kind;
     stage.on = side::device;
+    stage.device = device;
     stage.inserted = true;
     inherit(stage, tensor);
-    stage.reads = {original_[t]};
+    stage.reads = {from};
     diagnostics found;
     stage.config.arguments = bind_arguments(kind->parameters, node::mapping({}), stage.name,
                                             tensor.where, draft_.spec.directory, found);
@@ -135,12 +157,13 @@ class assembler {
     if (stage.prepared == nullptr || !copy_rows(stage, tensor, inputs[0])) return;
 
     planned_tensor copy = plan_.tensors[original_[t]];
-    copy.name += to_cpu ? "@cpu" : "@device";
-    copy.on = to_cpu ? side::cpu : side::device;
+    copy.name += where;
+    copy.on = place.on;
+    copy.device = place.device;
     copy.input = false;
     copy.producer = plan_.stages.size();
-    copied_[t] = plan_.tensors.size();
-    stage.writes = {copied_[t]};
+    stage.writes = {plan_.tensors.size()};
+    copied_[t].emplace(place, plan_.tensors.size());
     plan_.tensors.push_back(std::move(copy));
     plan_.stages.push_back(std::move(stage));
   }
@@ -153,7 +176,7 @@ class assembler {
     const draft_stage& producer = draft_.stages[tensor.producer];
     stage.conditional = !producer.guards.empty();
     if (tensor.rows == none) return true;
-    stage.rows = on_side(tensor.rows, side::cpu);
+    stage.rows = at(tensor.rows, {});
     stage.row_reads = stage.row_writes = {0};
     stage.capacity = producer.capacity;
     std::set<std::int64_t> rows = {stage.capacity};
@@ -172,18 +195,19 @@ class assembler {
   }
 
   /// Returns the registered kind for inserted copies, or null after an error.
-  const stage_kind* copy_kind(const draft_tensor& tensor, const draft_stage& reader) {
+  const stage_kind* copy_kind(const draft_tensor& tensor, const draft_stage& reader,
+                              const tensor_place& to, std::size_t device) {
     const stage_kind* kind = draft_.registry.find("copy");
     const bool moves = kind != nullptr && kind->moves;
     const std::string lack =
-        moves ? missing_factory(*kind, draft_.target.backend).value_or("")
+        moves ? missing_factory(*kind, draft_.devices[device].backend).value_or("")
               : "the program's registry has no kind 'copy' that moves between the sides";
     if (lack.empty()) return kind;
-    draft_.out.error(tensor.where,
-                     fmt::format("'{}' lives on the {} and stage '{}' reads it on the {}, which "
-                                 "takes a copy, but {}",
-                                 tensor.name, to_word(tensor.on), reader.spec->name.text,
-                                 to_word(tensor.on == side::cpu ? side::device : side::cpu), lack));
+    draft_.out.error(
+        tensor.where,
+        fmt::format("'{}' lives on the {} and stage '{}' reads it on the {}, which "
+                    "takes a copy, but {}",
+                    tensor.name, to_word(tensor.on), reader.spec->name.text, to_word(to.on), lack));
     return nullptr;
   }
 
@@ -238,8 +262,8 @@ class assembler {
   draft& draft_;
   plan plan_;
   std::vector<std::size_t> original_;  ///< by draft tensor: the planned tensor
-  std::vector<std::size_t> copied_;    ///< by draft tensor: copy on the other side, or none
-  std::vector<std::size_t> planned_;   ///< by draft stage: the planned stage
+  std::vector<std::map<tensor_place, std::size_t>> copied_;  ///< by draft tensor
+  std::vector<std::size_t> planned_;                         ///< by draft stage: the planned stage
 };
 
 }  // namespace
@@ -294,6 +318,7 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
   check_settings(spec.run, places, out);
 
   planning::draft d{spec, registry, target, prepared, out};
+  planning::resolve_devices(d);
   planning::resolve_policy(d);
   planning::resolve_kinds(d);
   planning::resolve_ports(d);
@@ -314,14 +339,26 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
   p.run = spec.run;
   read_arrivals(p, places, out);
   if (out.has_errors()) return p;
+  if (!d.missing.empty()) throw no_device_error(d.missing);
+  p.schedule.properties = properties_of(p.run);
+  if (p.devices.size() > 1 && p.schedule.properties.one_launch) {
+    out.error(place_of(places, "graphs"),
+              "graphs: frame cannot run on several devices, because a graph belongs to one device; "
+              "use graphs: stage");
+  }
+  if (p.devices.size() > 1 && p.run.window > 0) {
+    out.error(
+        place_of(places, "window"),
+        "'window' limits the stages of one device, so it cannot be used with several; omit it");
+  }
+  if (out.has_errors()) return p;
 
   p.policy = d.policy;
-  p.schedule.properties = properties_of(p.run);
   planning::assign_streams(p);
   if (p.schedule.properties.one_launch) planning::assign_call_streams(p);
   planning::settle_edges(p);
   p.schedule = planning::make_schedule(p);
-  planning::choose_forms(p, target.backend);
+  planning::choose_forms(p);
   planning::check_memory(d, p);
   warn_of_polling({&p}, target.cpus, place_of(places, "realtime"), out);
   planning::warn_of_streams(p, place_of(places, "streams"), out);
@@ -333,7 +370,7 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
                             "count of a stage cpu.batch",
                             p.run.batch_frames));
   }
-  if (const auto why = why_only_selecting(p); why && !target.selects) {
+  if (const auto why = why_only_selecting(p); why && !d.machines.front().selects) {
     out.error(place_of(places, "graphs"), *why);
   }
   return p;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "framework/base/diagnostic.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/plan/prepared_stages.hpp"
@@ -20,12 +23,17 @@ struct plan_target {
   plugin_use plugins = plugin_use::load;  ///< for the pipelines of an experiment
   bool shares_policy = false;  ///< other pipelines may have the deadlines that the policy needs
   bool varies_policy = false;  ///< other plans may use priorities that this one does not
+  bool chosen = false;         ///< the user named the device
+  /// Returns the same machine with another device, for pipelines that declare devices.
+  /// @throws input_error for an unknown name; no_device_error if the device is needed and missing
+  std::function<plan_target(const std::string& device)> with_device = {};
 };
 
 /// Turns a spec into a plan, which is usable only if `out` has no errors. Reports all errors at
 /// once: unknown kinds, wrong parameters, missing or surplus tensors, tensors never written or
 /// written twice, duplicate names, cycles (with their stages), shape mismatches, excessive sizes
 /// and contradictory settings. `registry` must outlive the plan.
+/// @throws no_device_error if there is no error, but a device that the pipeline declares is missing
 plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
                diagnostics& out);
 

@@ -70,12 +70,20 @@ void raise_priority(plan& p, const planned_stage& stage) {
   stream.priority = std::min(stream.priority, stage.priority);
 }
 
+/// Returns the name of a stream, which tells the device if there are several.
+std::string on_device(const plan& p, std::size_t device, std::string name) {
+  return p.devices.size() == 1 ? name : fmt::format("{} {}", p.devices[device].name, name);
+}
+
 /// Puts a copy on the stream of its direction. Each direction has one stream because it has one
 /// copy engine. The stream gets the highest priority of its copies.
 void put_copy(plan& p, std::size_t index, lanes& direction) {
   const planned_stage& stage = p.stages[index];
   direction.put(p, index, direction.empty(),
-                {goes_in(p, stage) ? "copy in" : "copy out", stage.priority, true});
+                {.name = on_device(p, stage.device, goes_in(p, stage) ? "copy in" : "copy out"),
+                 .priority = stage.priority,
+                 .copies = true,
+                 .device = stage.device});
   raise_priority(p, stage);
 }
 
@@ -94,13 +102,15 @@ std::size_t most_compute_streams(const stream_choice& streams, std::size_t copyi
   return std::numeric_limits<std::size_t>::max();
 }
 
-}  // namespace
-
-void assign_streams(plan& p) {
+/// Distributes the stages of one device.
+void assign_streams(plan& p, std::size_t device) {
+  const auto is_here = [device](const planned_stage& s) {
+    return s.on == side::device && s.device == device;
+  };
   std::array<bool, std::size(priority_words)> used{};  // priorities of compute stages
   std::array<bool, 2> copies{};                        // directions that need a stream
   for (const planned_stage& s : p.stages) {
-    if (s.on != side::device) continue;
+    if (!is_here(s)) continue;
     (s.kind->moves ? copies[goes_in(p, s) ? 1 : 0] : used[level_of(s)]) = true;
   }
   const std::size_t most = most_compute_streams(
@@ -121,7 +131,7 @@ void assign_streams(plan& p) {
   std::size_t missing = groups.size();
   for (std::size_t i = 0; i < p.stages.size(); ++i) {
     const planned_stage& stage = p.stages[i];
-    if (stage.on != side::device) continue;
+    if (!is_here(stage)) continue;
     if (stage.kind->moves) {
       put_copy(p, i, copying[goes_in(p, stage) ? 1 : 0]);
       continue;
@@ -130,10 +140,19 @@ void assign_streams(plan& p) {
     if (own.empty()) --missing;
     const bool may_add = own.empty() || computing + missing < most;
     const std::size_t before = own.size();
-    own.put(p, i, may_add, {fmt::format("stream {}", computing), stage.priority});
+    own.put(p, i, may_add,
+            {.name = on_device(p, device, fmt::format("stream {}", computing)),
+             .priority = stage.priority,
+             .device = device});
     raise_priority(p, stage);
     computing += own.size() - before;
   }
+}
+
+}  // namespace
+
+void assign_streams(plan& p) {
+  for (std::size_t device = 0; device < p.devices.size(); ++device) assign_streams(p, device);
   if (p.run.priorities) return;
   // Stages are distributed by their declared priorities even with `priorities: off`, so that an
   // experiment changes nothing else.

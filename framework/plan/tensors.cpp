@@ -62,6 +62,7 @@ constexpr side other(side s) {
 /// read by nothing but declared copies is on the CPU, where real inputs come from.
 void choose_sides_of_inputs(draft& d) {
   std::vector<bool> chosen(d.tensors.size(), false);
+  std::vector<bool> read(d.tensors.size(), false);
   for (std::size_t t = 0; t < d.tensors.size(); ++t) {
     if (d.tensors[t].input == nullptr) continue;
     chosen[t] = d.tensors[t].input->on.has_value();
@@ -71,9 +72,12 @@ void choose_sides_of_inputs(draft& d) {
     const draft_stage& stage = d.stages[s];
     if (stage.kind == nullptr || stage.kind->moves) continue;
     for (const std::size_t t : stage.reads) {
-      if (t == none || d.tensors[t].input == nullptr || chosen[t]) continue;
-      d.tensors[t].on = stage.kind->on;
+      if (t == none || d.tensors[t].input == nullptr) continue;
+      if (!chosen[t]) d.tensors[t].on = stage.kind->on;
       chosen[t] = true;
+      if (read[t] || stage.kind->on != side::device) continue;
+      d.tensors[t].device = stage.device;  // if it is on a device
+      read[t] = true;
     }
   }
 }
@@ -85,14 +89,30 @@ side reading_side(const draft& d, const draft_stage& stage) {
   return d.tensors[stage.reads[0]].on;
 }
 
+tensor_place place_of(const draft_tensor& tensor) {
+  return {tensor.on, tensor.on == side::device ? tensor.device : 0};
+}
+
+tensor_place reading_place(const draft& d, const draft_stage& stage) {
+  const side on = reading_side(d, stage);
+  return {on, on == side::device ? stage.device : 0};
+}
+
 void choose_sides(draft& d) {
   choose_sides_of_inputs(d);
   for (const std::size_t s : d.order) {
-    const draft_stage& stage = d.stages[s];
+    draft_stage& stage = d.stages[s];
     if (stage.kind == nullptr) continue;
     const side reads = reading_side(d, stage);
+    // A copy to the CPU runs on the device of what it reads.
+    const bool to_cpu = stage.kind->moves && reads == side::device;
+    if (to_cpu && stage.spec->on.text.empty() && !stage.reads.empty() && stage.reads[0] != none) {
+      stage.device = d.tensors[stage.reads[0]].device;
+    }
     for (const std::size_t t : stage.writes) {
-      if (t != none) d.tensors[t].on = stage.kind->moves ? other(reads) : stage.kind->on;
+      if (t == none) continue;
+      d.tensors[t].on = stage.kind->moves ? other(reads) : stage.kind->on;
+      d.tensors[t].device = stage.device;
     }
   }
 }
@@ -176,10 +196,10 @@ void choose_form(planned_tensor& tensor, const std::vector<device_form>& forms) 
 
 }  // namespace
 
-void choose_forms(plan& p, const std::string& backend) {
+void choose_forms(plan& p) {
   std::vector<device_form> forms;
   for (const planned_stage& stage : p.stages) {
-    const auto form = stage.prepared->forms.find(backend);
+    const auto form = stage.prepared->forms.find(p.devices[stage.device].backend);
     forms.push_back(form == stage.prepared->forms.end() ? device_form{} : form->second);
   }
   // A stage reads a tensor and its alternative in one form.

@@ -27,6 +27,7 @@ struct record_counts {
   std::size_t all_stages = 0;  ///< also while they are read
   std::size_t nodes = 0;
   std::size_t buckets = 1;  ///< of the stage, at least 1
+  std::size_t devices = 1;
 };
 
 /// Numbers that readers accept.

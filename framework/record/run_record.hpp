@@ -361,6 +361,28 @@ void fields(Archive& a, part_of_record<policy_record> auto& of) {
   a.value("expected_from", of.expected_from);
 }
 
+/// A device that a run's pipeline declares.
+struct device_record {
+  std::string name;  ///< in the pipeline
+  device_properties properties;
+  memory_usage memory = {};     ///< of the pipeline; the peak includes preparation
+  nanoseconds clock_error = 0;  ///< as in the run
+  nanoseconds clock_drift = 0;
+  std::optional<device_state> before = {};  ///< the measured frames
+  std::optional<device_state> after = {};
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<device_record> auto& of) {
+  a.value("name", of.name);
+  a.value("properties", of.properties);
+  a.value("memory", of.memory);
+  a.value("clock_error_ns", of.clock_error, any_time);
+  a.value("clock_drift_ns", of.clock_drift, any_time);
+  a.value("before", of.before);
+  a.value("after", of.after);
+}
+
 /// Raw results of a run, from which all its reports are computed.
 struct run_record {
   std::string pipeline;
@@ -369,8 +391,9 @@ struct run_record {
   std::vector<std::pair<std::string, std::string>> parameters;
   std::vector<std::pair<std::string, std::string>> files;  ///< paths and checksums of its inputs
   settings run;                                            ///< as executed
-  device_properties device;
-  int cpu_cores = 0;  ///< available to CPU stages; 0: unknown
+  device_properties device;                                ///< the first
+  std::vector<device_record> devices;  ///< all; empty if the pipeline declares none
+  int cpu_cores = 0;                   ///< available to CPU stages; 0: unknown
   std::vector<std::pair<std::string, std::string>> environment;  ///< versions, machine, date
   memory_usage memory;  ///< of this pipeline; the peak includes preparation
   /// CLOCK_MONOTONIC at the time from which all stamps count; empty in virtual time.
@@ -412,6 +435,8 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("files", of.files);
   a.value("settings", of.run);
   a.value("device", of.device);
+  a.value("devices", of.devices);
+  a.devices = std::max<std::size_t>(1, of.devices.size());
   a.value("cpu_cores", of.cpu_cores);
   a.value("environment", of.environment);
   a.value("memory", of.memory);
@@ -442,6 +467,11 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
 
 /// Returns a figure of a prediction; null if it has none of this name.
 const predicted_figure* figure_of(const prediction_record& of, std::string_view name) noexcept;
+
+/// Returns the properties of the device of a device stage.
+inline const device_properties& device_of(const run_record& record, const stage_record& stage) {
+  return record.devices.empty() ? record.device : record.devices[stage.device_index].properties;
+}
 
 /// Returns true if any interval ends before it begins, which makes all times unreliable.
 bool goes_back(const run_record& record) noexcept;

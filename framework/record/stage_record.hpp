@@ -130,6 +130,7 @@ struct stage_record {
   std::string name;
   std::string kind;
   side on = side::device;
+  std::size_t device_index = 0;  ///< of a device stage: index in the run's `devices`
   bool copy = false;
   graphline::priority priority = graphline::priority::normal;  ///< as declared
   std::int64_t level = 0;                                      ///< declared priority, for policies
@@ -178,6 +179,7 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
   a.value("name", of.name);
   a.value("kind", of.kind);
   a.value("on", of.on);
+  a.value("device_index", of.device_index, index_below(a.devices));
   a.value("copy", of.copy);
   a.value("stream", of.stream);
   a.value("priority", of.priority);

@@ -29,6 +29,10 @@ bool is_plain(const node& n, std::string_view name, diagnostics& out) {
   return false;
 }
 
+std::string lacks(const named& name, const std::string& backend) {
+  return fmt::format("parameter {} has no value for the backend '{}'", quote(name.text), backend);
+}
+
 /// Returns `n`, or its entry for `backend` if `n` is a mapping. Null after an error.
 node choose(const node& n, const named& name, const std::string& backend, diagnostics& out) {
   if (!n.is_mapping()) return is_plain(n, name.text, out) ? n : node();
@@ -36,8 +40,7 @@ node choose(const node& n, const named& name, const std::string& backend, diagno
   bool plain = true;
   for (const auto& [key, entry] : n.members()) plain = is_plain(entry, name.text, out) && plain;
   if (const node* chosen = n.find(backend)) return plain ? *chosen : node();
-  out.error(name.place, fmt::format("parameter {} has no value for the backend '{}'",
-                                    quote(name.text), backend));
+  out.error(name.place, lacks(name, backend));
   return node();
 }
 
@@ -70,7 +73,8 @@ const std::vector<std::string>& parameter_backends() {
 }
 
 parameter_values::parameter_values(const node& section, const reading_options& options,
-                                   diagnostics& out) {
+                                   diagnostics& out)
+    : backend_(options.backend), several_(options.several_backends) {
   std::vector<node::member> given = options.values;
   for (const auto& [name, text] : options.set) {
     if (auto option = read_option(name, text, out)) given.push_back(std::move(*option));
@@ -82,17 +86,36 @@ parameter_values::parameter_values(const node& section, const reading_options& o
       // An option or another file gives the value, so a missing backend is no error.
       const bool replaced = std::ranges::any_of(
           given, [&](const node::member& m) { return m.key.text == name.text; });
-      values_.push_back(
-          {name, replaced ? node() : choose(declared.value, name, options.backend, out)});
+      value& of = values_.emplace_back(value{name, {}});
+      if (!replaced) set(of, declared.value, name, out);
     }
   }
   for (const auto& [name, content] : given) {
     if (value* target = find(name.text)) {
-      target->content = choose(content, name, options.backend, out);
+      set(*target, content, name, out);
     } else {
       out.error(name.place, fmt::format("the pipeline has no parameter {}{}", quote(name.text),
                                         suggestion(name.text, names())));
     }
+  }
+}
+
+void parameter_values::set(value& of, const node& written, const named& name, diagnostics& out) {
+  const std::size_t before = out.all().size();
+  const bool lacking = several_ && written.is_mapping() && written.find(backend_) == nullptr;
+  const std::string any =
+      lacking && !written.members().empty() ? written.members().front().key.text : backend_;
+  of.content = choose(written, name, any, out);  // checks all values
+  if (written.is_mapping() && out.all().size() == before) of.by_backend = written;
+  if (lacking) of.content = node();
+}
+
+void parameter_values::choose_for(const std::string& backend) {
+  backend_ = backend;
+  for (value& v : values_) {
+    if (v.by_backend.is_null()) continue;
+    const node* chosen = v.by_backend.find(backend);
+    v.content = chosen != nullptr ? *chosen : node();
   }
 }
 
@@ -143,7 +166,10 @@ node parameter_values::replaced(const node& n, diagnostics& out) {
     return n;
   }
   found->used = true;
-  if (found->content.is_null()) return n;
+  if (found->content.is_null()) {
+    if (!found->by_backend.is_null()) out.error(n.where(), lacks(found->name, backend_));
+    return n;
+  }
   if (budget_.take_all(found->content)) return found->content;
   exhausted_ = true;
   out.error(n.where(), beyond_budget("parameters"));

@@ -21,6 +21,9 @@ class parameter_values {
   /// from backends to scalars or lists. `section` may be null.
   parameter_values(const node& section, const reading_options& options, diagnostics& out);
 
+  /// Takes the values of another backend from now on.
+  void choose_for(const std::string& backend);
+
   /// Replaces each unquoted `$name` in `n` by its value, which keeps its own place. Reports and
   /// keeps references with unknown names. Once all inserted values together exceed a `node_budget`,
   /// reports one error and returns null.
@@ -40,7 +43,10 @@ class parameter_values {
     named name;
     node content;  ///< null after an error
     bool used = false;
+    node by_backend = {};  ///< as written, if it is a mapping
   };
+
+  void set(value& of, const node& written, const named& name, diagnostics& out);
 
   /// Reports text such as `$name/a`, which is not substituted. Returns true after a report.
   bool refuse_part(const node& n, diagnostics& out);
@@ -49,6 +55,8 @@ class parameter_values {
   std::vector<std::string> names() const;
 
   std::vector<value> values_;
+  std::string backend_;
+  bool several_;
   node_budget budget_;
   bool exhausted_ = false;
 };

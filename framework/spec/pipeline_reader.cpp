@@ -154,6 +154,7 @@ stage_spec read_stage(const node& item, diagnostics& out) {
       if (stage.cores.cpus.empty()) out.error(n->where(), "'cores' needs at least one core");
     }
   }
+  if (const node* n = item.find("on")) stage.on = read_name(*n, "on", "a device", check_name, out);
   read_tensors(item, "otherwise", stage.otherwise, stage.otherwise_reads, out);
   if (const node* n = item.find("priority")) stage.priority = read_priority(*n, out).value_or(0);
   if (const node* n = item.find("deadline")) {
@@ -182,12 +183,64 @@ std::vector<stage_spec> read_stages(const node& section, diagnostics& out) {
   return stages;
 }
 
-/// Returns the document without `params` and with every `$name` replaced.
-node resolve(const node& root, parameter_values& parameters, diagnostics& out) {
+/// Reads the `devices:` section.
+std::vector<device_spec> read_devices(const node& section, diagnostics& out) {
+  std::vector<device_spec> devices;
+  if (!check_mapping(section, "devices", out)) return devices;
+  if (section.members().empty() || section.members().size() > most_devices) {
+    out.error(section.where(), fmt::format("'devices' needs 1 to {} devices, found {}",
+                                           most_devices, section.members().size()));
+  }
+  for (const auto& [name, value] : section.members()) {
+    if (!check_name(name, "a device", out)) continue;
+    if (!value.is_mapping()) {
+      const auto text = read_text(value, name.text, out);
+      if (text) devices.push_back({name, {*text, value.where()}});
+      continue;
+    }
+    const auto given =
+        bind_arguments(device_keys(), value, "device " + quote(name.text), name.place, "", out);
+    if (!given.has("kind")) continue;
+    devices.push_back({name, {given.text("kind"), given.where("kind")}});
+    if (given.has("threads")) devices.back().threads = given.integer("threads");
+  }
+  return devices;
+}
+
+/// Returns the backend in the name of a device; that of the program for "auto".
+std::string backend_of(const device_spec& device, const std::string& otherwise) {
+  const auto& text = device.device.text;
+  return text == "auto" ? otherwise : text.substr(0, text.find(':'));
+}
+
+/// Replaces every `$name` in `stages:`. A value that differs by backend is that of the stage's
+/// device, the first of `devices` unless the stage names another.
+/// @param program Backend of the program, for "auto".
+node resolve_stages(const node& section, const std::vector<device_spec>& devices,
+                    const std::string& first, const std::string& program,
+                    parameter_values& parameters, diagnostics& out) {
+  if (devices.size() < 2 || !section.is_sequence()) return parameters.substitute(section, out);
+  std::vector<node> stages;
+  for (const node& item : section.items()) {
+    const node* on = item.find("on");
+    const std::string name = on == nullptr ? "" : parameters.substitute(*on, out).text();
+    const auto device = std::ranges::find(devices, name, [](const auto& d) { return d.name.text; });
+    if (device != devices.end()) parameters.choose_for(backend_of(*device, program));
+    stages.push_back(parameters.substitute(item, out));
+    parameters.choose_for(first);
+  }
+  return node::sequence(std::move(stages), section.where());
+}
+
+/// Returns the document without `params` and `devices` and with every `$name` replaced.
+node resolve(const node& root, const std::vector<device_spec>& devices, const std::string& first,
+             const std::string& program, parameter_values& parameters, diagnostics& out) {
   std::vector<node::member> members;
   for (const auto& [key, value] : root.members()) {
-    if (key.text == "params") continue;
-    members.push_back({key, parameters.substitute(value, out)});
+    if (key.text == "params" || key.text == "devices") continue;
+    members.push_back({key, key.text == "stages"
+                                ? resolve_stages(value, devices, first, program, parameters, out)
+                                : parameters.substitute(value, out)});
   }
   return node::mapping(std::move(members), root.where());
 }
@@ -238,11 +291,28 @@ const std::vector<parameter>& pipeline_keys() {
                     "experiments override."),
       structure_key("plugins", "path or list of paths",
                     "Shared libraries that bring stage kinds, relative to the file's folder."),
+      structure_key("devices", "mapping of devices",
+                    "Devices by name, each as for --device or as a mapping; stages choose one with "
+                    "'on'. In place of --device."),
       structure_key("inputs", "mapping of inputs",
                     "Tensors that are there before the first frame and stay the same."),
       required(structure_key("stages", "list of stages", "What the pipeline does.")),
       structure_key("run", "mapping of settings",
                     "How it runs, unless the command line says otherwise.")};
+  return keys;
+}
+
+const std::vector<parameter>& device_keys() {
+  static const std::vector<parameter> keys = {
+      {.name = "kind",
+       .type = parameter_type::text,
+       .help = "The device, as for --device: host, cuda, cuda:1.",
+       .required = true},
+      {.name = "threads",
+       .type = parameter_type::integer,
+       .help = "Compute threads of a host device; those of the setting 'threads' when left out.",
+       .minimum = 1,
+       .maximum = 1024}};
   return keys;
 }
 
@@ -291,6 +361,9 @@ const std::vector<parameter>& stage_keys() {
            "takes the smallest that holds its rows. Powers of two and the first extent of its "
            "tensors when left out or empty; the last must be that extent.",
        .minimum = 1},
+      structure_key("on", "name",
+                    "Device on which a device stage runs, by its name under 'devices'; the first "
+                    "when left out."),
       {.name = "cores",
        .type = parameter_type::integers,
        .help =
@@ -337,8 +410,19 @@ pipeline_spec read_pipeline(std::shared_ptr<const source_text> source, const nod
   if (document.is_null()) return spec;
 
   const node* params = document.find("params");
-  parameter_values parameters(params ? *params : node(), options, out);
-  const node root = resolve(document, parameters, out);
+  reading_options reading = options;
+  const node* devices = document.find("devices");
+  if (devices != nullptr) {  // the first one decides which values parameters have
+    diagnostics ignored;
+    parameter_values known(params ? *params : node(), options, ignored);
+    const auto named = read_devices(known.substitute(*devices, ignored), ignored);
+    if (!named.empty()) reading.backend = backend_of(named.front(), options.backend);
+  }
+  reading.several_backends = devices != nullptr;
+  parameter_values parameters(params ? *params : node(), reading, out);
+  if (devices != nullptr) spec.devices = read_devices(parameters.substitute(*devices, out), out);
+  const node root =
+      resolve(document, spec.devices, reading.backend, options.backend, parameters, out);
   if (parameters.exhausted()) return spec;
   parameters.report_unused(out);
   spec.parameters = parameters.resolved();

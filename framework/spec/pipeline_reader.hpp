@@ -21,10 +21,14 @@ struct reading_options {
   std::vector<std::pair<std::string, std::string>> set = {};  ///< --set name=value, in order
   /// Parameter values from another file, in any form that `params:` allows; applied before `set`.
   std::vector<node::member> values = {};
+  bool several_backends = false;  ///< a parameter may lack this backend until it is used
 };
 
 /// Returns the top-level keys of a pipeline file. Users may add keys that begin with "x-".
 const std::vector<parameter>& pipeline_keys();
+
+/// Returns the keys of a device that is given as a mapping.
+const std::vector<parameter>& device_keys();
 
 /// Returns the keys of an input.
 const std::vector<parameter>& input_keys();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -112,6 +113,16 @@ struct stage_cores {
   graphline::place place = {};
 };
 
+/// Maximum number of devices of a pipeline.
+inline constexpr std::size_t most_devices = 16;
+
+/// A device that a pipeline declares.
+struct device_spec {
+  named name;
+  named device;              ///< as for --device: "cuda:1", "host"
+  std::int64_t threads = 0;  ///< compute threads of a `host` device; 0: as the setting
+};
+
 /// A declared stage. The planner checks `parameters` against the stage's kind. An invalid name or
 /// kind was reported and is empty.
 struct stage_spec {
@@ -125,6 +136,7 @@ struct stage_spec {
   named rows = {};                ///< tensor with the number of rows to compute; if empty, all
   row_buckets buckets = {};       ///< with `rows`, of a device stage
   stage_cores cores = {};         ///< of a CPU stage
+  named on = {};                  ///< device of a device stage; if empty, the first
   named when = {};                ///< tensor whose zero skips the stage; if empty, it always runs
   std::vector<named> otherwise = {};        ///< tensors that replace skipped ones
   std::vector<named> otherwise_reads = {};  ///< the skipped ones; if empty, the only one of `reads`
@@ -140,7 +152,8 @@ struct pipeline_spec {
   std::shared_ptr<const source_text> source = {};  ///< null for a spec built in C++
   std::string directory = ".";                     ///< base of relative paths in the file
   std::vector<std::pair<std::string, std::string>> parameters;  ///< resolved, in declared order
-  std::vector<named> plugins = {};  ///< paths of shared libraries with stage kinds
+  std::vector<named> plugins = {};        ///< paths of shared libraries with stage kinds
+  std::vector<device_spec> devices = {};  ///< if empty, the one that the program opens
   std::vector<input_spec> inputs;
   std::vector<stage_spec> stages;
   settings run;

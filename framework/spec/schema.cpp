@@ -305,6 +305,12 @@ std::string pipeline_schema(const std::vector<described_keys>& kinds,
     "path_or_list_of_paths": {"anyOf": [
       {"$ref": "#/definitions/path"}, {"type": "null"},
       {"type": "array", "items": {"$ref": "#/definitions/path"}}]},
+    "mapping_of_devices": {
+      "type": "object",
+      "minProperties": 1,
+      "propertyNames": {"$ref": "#/definitions/identifier"},
+      "additionalProperties": {"anyOf": [
+        {"$ref": "#/definitions/text"}, {"$ref": "#/definitions/device"}]}},
     "mapping_of_inputs": {
       "type": ["object", "null"],
       "propertyNames": {"$ref": "#/definitions/identifier"},
@@ -312,6 +318,7 @@ std::string pipeline_schema(const std::vector<described_keys>& kinds,
     "list_of_stages": {
       "type": "array", "minItems": 1, "items": {"$ref": "#/definitions/stage"}}})"));
   all["mapping_of_settings"] = or_nothing(mapping_schema(run_keys(), references::allowed));
+  all["device"] = mapping_schema(device_keys(), references::allowed);
   all["input"] = mapping_schema(input_keys(), references::allowed);
   add_stages(all, kinds);
   add_layers(all, layers);

@@ -105,7 +105,7 @@ class framework_launch {
   framework_launch(device& d, prepared_pipeline& pipeline, bound_stage& stage, timing_method method,
                    std::int64_t launches)
       : stage_(stage),
-        kept_(pipeline.planned(), pipeline.parts(), d.properties(), method, launches, now()),
+        kept_(pipeline.planned(), pipeline.parts(), d, method, launches, now()),
         runner_(d, wait_mode::block, kept_) {}
 
   void operator()(std::int64_t index) { runner_.enqueue(stage_, {index, index}); }

@@ -115,14 +115,16 @@ TEST(device_list, says_what_was_found_when_the_number_is_too_high) {
             "there is no device 'cuda:2'; found: cuda:0 (Big GPU), cuda:1 (Small GPU)");
 }
 
-TEST(device_list, takes_a_number_after_cuda_only) {
+TEST(device_list, takes_a_number_after_cuda_and_host) {
   const device_list devices({two_gpus(), one_host()});
   for (const char* name :
-       {"cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda:99999999999", "host:3", "auto:1"}) {
+       {"cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda:99999999999", "host:x", "auto:1"}) {
     EXPECT_THAT(refusal<input_error>(devices, name),
                 AllOf(HasSubstr("as in 'cuda:0'"), HasSubstr("--threads N")))
         << name;
   }
+  EXPECT_EQ(devices.resolve({"cuda:1"}).name, "Small GPU");
+  EXPECT_EQ(devices.resolve({"host:3"}).backend, "host");
 }
 
 }  // namespace

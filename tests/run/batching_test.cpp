@@ -46,8 +46,7 @@ run_record run_in_virtual_time(const settings& how, const service& takes, std::u
   virtual_clock clock;
   const auto on = open_model_device(clock, {});
   prepared_pipeline pipeline(p, *on, nullptr);
-  recording kept(p, pipeline.parts(), on->properties(), timing_method::event, how.frames,
-                 clock.now());
+  recording kept(p, pipeline.parts(), *on, timing_method::event, how.frames, clock.now());
   const virtual_world world{clock, 1,
                             [&](std::size_t, const frame_position& f) { return takes(f.count); }};
   Executor<virtual_host> executor(pipeline, world);

@@ -86,7 +86,7 @@ std::vector<run_record> shared_records(std::deque<drawn_run> runs, std::string_v
                                                shared != sharing::cpu ? resources : nullptr,
                                                static_cast<std::uint16_t>(executors.size())};
     executors.emplace_back(pipelines.back(), share, world);
-    kept.emplace_back(pipelines.back().planned(), pipelines.back().parts(), on->properties(),
+    kept.emplace_back(pipelines.back().planned(), pipelines.back().parts(), *on,
                       timing_method::event, std::ssize(run.times), 0);
     scheduled.push_back({&pipelines.back().planned(), run.expected});
   }

@@ -315,7 +315,7 @@ run_record served(strategy how, const std::vector<std::int64_t>& counts) {
     if (name == "flag") *outputs[0].as<std::int64_t>() = frame.number % 2;
   };
   const auto frames = std::ssize(counts);
-  recording kept(p, pipeline.parts(), on->properties(), timing_method::event, frames, clock.now());
+  recording kept(p, pipeline.parts(), *on, timing_method::event, frames, clock.now());
   Executor<virtual_host> executor(
       pipeline,
       virtual_world{.clock = clock, .workers = 3, .cpu_time = time_of, .cpu_result = result_of});

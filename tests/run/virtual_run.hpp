@@ -131,8 +131,7 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
   };
   const auto frames = static_cast<std::int64_t>(run.times.size());
   const settings& how = run.planned.run;
-  recording kept(pipeline.planned(), pipeline.parts(), on->properties(), how.timing, frames,
-                 clock.now());
+  recording kept(pipeline.planned(), pipeline.parts(), *on, how.timing, frames, clock.now());
   Executor<virtual_host> executor(pipeline, virtual_world{clock,
                                                           static_cast<int>(run.workers),
                                                           time_of,

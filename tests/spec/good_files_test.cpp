@@ -160,5 +160,38 @@ TEST(a_pipeline_file, that_is_wrong_still_gives_what_could_be_understood) {
   EXPECT_EQ(r.spec.run.warmup, 3);
 }
 
+TEST(read_pipeline, gives_parameters_the_value_of_the_backend_of_each_stages_device) {
+  const reading r = read_pipeline_text(
+      "pipeline: p\n"
+      "params: {n: {host: 3, cuda: 5}, slow: b}\n"
+      "devices: {a: cuda:1, b: {kind: host, threads: 2}}\n"
+      "inputs: {x: {shape: [$n]}}\n"
+      "stages:\n"
+      "  - {name: one, kind: k, amount: $n}\n"
+      "  - {name: two, kind: k, on: b, amount: $n}\n"
+      "  - {name: three, kind: k, on: $slow, amount: $n}\n"
+      "  - {name: four, kind: k, on: a, amount: $n}\n");
+  EXPECT_EQ(r.said.render(), "");
+  ASSERT_EQ(r.spec.devices.size(), 2U);
+  EXPECT_EQ(r.spec.devices[0].device.text, "cuda:1");
+  EXPECT_EQ(r.spec.devices[1].name.text, "b");
+  EXPECT_EQ(r.spec.devices[1].device.text, "host");
+  EXPECT_EQ(r.spec.devices[1].threads, 2);
+  EXPECT_EQ(r.spec.inputs[0].type.shape, shape({5}));
+  std::vector<std::string> amounts;
+  for (const stage_spec& stage : r.spec.stages) {
+    amounts.push_back(stage.parameters.find("amount")->text());
+  }
+  EXPECT_EQ(amounts, (std::vector<std::string>{"5", "3", "3", "5"}));
+  EXPECT_EQ(r.spec.stages[2].on.text, "b");
+
+  const reading lacking = read_pipeline_text(
+      "pipeline: p\nparams: {n: {cuda: 5}}\ndevices: {a: cuda, b: host}\n"
+      "stages: [{name: one, kind: k, on: a, amount: $n}, {name: two, kind: k, on: b, amount: "
+      "$n}]\n");
+  EXPECT_NE(lacking.said.render().find("parameter 'n' has no value for the backend 'host'"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace graphline

@@ -234,7 +234,7 @@ exit_status measure_set(capacity_arguments& given) {
   result_outputs outputs(given.files, read);
   const auto runner = make_trial_runner(planned, std::ref(devices), devices.memory_budget());
   of.options.stop = &stop;
-  of.options.watch_machine = [&] { return machine_watch(devices(chosen.members.front())); };
+  of.options.watch_machine = [&] { return machine_watch(devices(chosen.members.front()).front()); };
   of.probe = make_set_probe(planned, at, *runner, &stop);
   return find_and_report(std::move(of), given, outputs);
 }
@@ -257,8 +257,8 @@ exit_status measure_capacity(capacity_arguments& given) {
   of.how.bound = read_bound(given.under, p.run.deadline, p.pipeline);
   of.how.arrival = p.run.arrival;
   of.how.seed = p.run.seed;
-  std::unique_ptr<device> on;
-  if (!predicted) on = given.pipeline.open_device(p);
+  std::optional<open_devices> on;
+  if (!predicted) on.emplace(given.pipeline.open_devices_of(p));
   result_outputs outputs(given.files, given.pipeline.files_of(p, given.predict));
   add_checksums(p, outputs, given.predict);
 
@@ -271,8 +271,8 @@ exit_status measure_capacity(capacity_arguments& given) {
     of.options.prediction = by.emplace(p, sources).origin();
     of.probe = make_predicted_probe(*by, of.how, &stop);
   } else {
-    s.emplace(std::move(p), *on, &stop);
-    of.options.watch_machine = [&s] { return machine_watch(s->device()); };
+    s.emplace(std::move(p), on->group(), &stop);
+    of.options.watch_machine = [&s] { return machine_watch(s->devices().front()); };
     of.probe = make_session_probe(*s, of.how, &stop);
   }
   return find_and_report(std::move(of), given, outputs);

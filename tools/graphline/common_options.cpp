@@ -94,7 +94,7 @@ CLI::Option* add_predict_option(CLI::App& command, std::vector<std::string>& fil
 }
 
 std::vector<prediction_source> read_sources(const std::vector<std::string>& files,
-                                            std::string_view option) {
+                                            std::string_view option, source_use use) {
   std::vector<prediction_source> sources;
   for (const std::string& file : files) {
     auto read = read_record(file);
@@ -103,6 +103,12 @@ std::vector<prediction_source> read_sources(const std::vector<std::string>& file
       throw input_error(
           fmt::format("{} {}: not the result of one run; make one with 'graphline run --json FILE'",
                       option, quote(file, 200)));
+    }
+    if (use == source_use::prediction && run->devices.size() > 1) {
+      throw input_error(
+          fmt::format("{} {}: it ran on {} devices; predictions are of pipelines with "
+                      "one",
+                      option, quote(file, 200), run->devices.size()));
     }
     sources.push_back({file, std::move(*run)});
   }
@@ -223,7 +229,10 @@ std::vector<std::string> pipeline_options::files_of(const plan& p,
 planned_pipeline pipeline_options::plan_to(
     plan_use use, const std::function<void(settings&)>& adjust, bool warns,
     const std::vector<std::pair<std::string, std::string>>& set) {
-  planning_options options{.device = device_, .set = parameters(), .plugins = plugins_};
+  planning_options options{.device = device_,
+                           .is_default = device_is_default_,
+                           .set = parameters(),
+                           .plugins = plugins_};
   options.set.insert(options.set.end(), set.begin(), set.end());
   options.adjust = [&](pipeline_spec& spec, diagnostics& found) {
     for (const auto& [key, text] : overrides_) {
@@ -284,8 +293,8 @@ void pipeline_options::drop_schedule(pipeline_spec& spec) {
   });
 }
 
-std::unique_ptr<device> pipeline_options::open_device(const plan& p) const {
-  return builtin_devices().open({device_, static_cast<int>(p.run.threads)});
+open_devices pipeline_options::open_devices_of(const plan& p) const {
+  return {p, device_};
 }
 
 }  // namespace graphline

@@ -15,6 +15,7 @@
 #include "framework/device/device.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/plan/plan.hpp"
+#include "framework/run/pipeline/open_devices.hpp"
 #include "framework/run/pipeline/run_pipeline.hpp"
 #include "framework/spec/experiment_spec.hpp"
 #include "framework/stage/plugin_loader.hpp"
@@ -48,9 +49,13 @@ CLI::Option* add_sources_option(CLI::App& command, const std::string& option,
 /// Adds --predict, for commands that can run in virtual time.
 CLI::Option* add_predict_option(CLI::App& command, std::vector<std::string>& files);
 
+/// What results are read for.
+enum class source_use { prediction, expected_times };
+
 /// Reads the results of runs that `option` names. @throws input_error that names the file
 std::vector<prediction_source> read_sources(const std::vector<std::string>& files,
-                                            std::string_view option);
+                                            std::string_view option,
+                                            source_use use = source_use::prediction);
 
 /// Splits "name=value". @throws input_error that names the option and what was expected
 std::pair<std::string, std::string> split_assignment(const std::string& text,
@@ -99,7 +104,10 @@ class pipeline_options {
 
   /// Sets the device if the command line gives none.
   void default_device(const std::string& backend) {
-    if (device_ == "auto") device_ = backend;
+    if (device_ == "auto") {
+      device_ = backend;
+      device_is_default_ = true;
+    }
   }
 
   /// Returns the files behind a plan: the pipeline, the data of its stages, and `sources`.
@@ -122,7 +130,7 @@ class pipeline_options {
   /// Returns the plan to run.
   plan make_plan(const std::function<void(settings&)>& adjust = {});
 
-  std::unique_ptr<device> open_device(const plan& p) const;
+  open_devices open_devices_of(const plan& p) const;
 
  private:
   bool names_model() const { return path_.ends_with(".onnx"); }
@@ -136,6 +144,7 @@ class pipeline_options {
   plugin_use plugins_ = plugin_use::load;
   std::string path_;
   std::string device_ = "auto";
+  bool device_is_default_ = false;
   std::vector<std::string> set_;
   std::map<std::string, std::string> overrides_;  ///< option text by key of the setting
 };

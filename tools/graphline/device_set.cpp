@@ -1,24 +1,26 @@
 #include "tools/graphline/device_set.hpp"
 
+#include <fmt/format.h>
+
 #include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/device/host/host_device.hpp"
 
 namespace graphline {
-namespace {
 
-int host_threads(const plan& p) {
-  if (p.run.threads > 0) return static_cast<int>(p.run.threads);
+std::int64_t host_threads(const plan& p, const planned_device& d) {
+  if (d.threads > 0) return d.threads;
+  if (p.run.threads > 0) return p.run.threads;
   std::string reason;
   return host_backend().list(reason).front().compute_threads;
 }
 
-}  // namespace
-
-device& device_set::operator()(const plan& p) {
-  const bool on_host = builtin_devices().resolve({name_, 0}).backend == "host";
-  auto& slot = open_[on_host ? host_threads(p) : 0];
-  if (slot == nullptr) slot = builtin_devices().open({name_, static_cast<int>(p.run.threads)});
-  return *slot;
+device_group device_set::operator()(const plan& p) {
+  std::string key;
+  for (const planned_device& d : p.devices) {
+    key += fmt::format("{} {} ", d.request.empty() ? d.backend : d.request,
+                       d.backend == "host" ? host_threads(p, d) : 0);
+  }
+  return open_.try_emplace(key, p, name_).first->second.group();
 }
 
 std::uint64_t device_set::memory_budget() const {

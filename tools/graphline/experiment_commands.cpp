@@ -219,11 +219,11 @@ struct overhead_arguments {
 exit_status measure_overhead(overhead_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
-  const auto device = given.pipeline.open_device(p);
+  const auto devices = given.pipeline.open_devices_of(p);
   result_outputs outputs(given.files, given.pipeline.files_of(p));
   add_checksums(p, outputs);
 
-  session s(std::move(p), *device, &stop);
+  session s(std::move(p), devices.group(), &stop);
   progress_line line(given.quiet);
   given.how.stop = &stop;
   given.how.on_progress = [&line](const experiment_progress& at) {

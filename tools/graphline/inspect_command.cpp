@@ -2,13 +2,13 @@
 #include <memory>
 #include <string>
 
-#include "framework/device/host/host_device.hpp"
 #include "framework/plan/cost_summary.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/run/execute/environment.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
+#include "tools/graphline/device_set.hpp"
 #include "tools/graphline/result_outputs.hpp"
 
 namespace graphline {
@@ -42,14 +42,11 @@ struct check_arguments {
 
 /// Returns the number of cores for CPU stages. Does not open the device.
 int cores_of(const planned_pipeline& made) {
-  device_properties on;
-  if (made.machine.backend == "host") {
-    std::string reason;
-    on = host_backend().list(reason).front();
-    const auto threads = static_cast<int>(made.planned.run.threads);
-    if (threads > 0) on.compute_threads = threads;
+  std::int64_t computing = 0;
+  for (const planned_device& d : made.planned.devices) {
+    if (d.backend == "host") computing += host_threads(made.planned, d);
   }
-  return cores_for_cpu_stages(made.planned, on);
+  return cores_for_cpu_stages(made.planned, static_cast<int>(computing));
 }
 
 exit_status check(check_arguments& given) {

@@ -80,6 +80,7 @@ std::optional<calibration> calibration_for(const experiment_record& record,
     for (const auto& member : trial.members) {
       if (first == nullptr) first = &member;
       if (member.device.compute_threads != first->device.compute_threads) return std::nullopt;
+      if (member.devices.size() > 1) return std::nullopt;
     }
   }
   if (first == nullptr) return std::nullopt;

@@ -95,7 +95,7 @@ exit_status validate_predictions(predict_arguments& given) {
         "--scale with --validate needs --from RESULT.json, measured before the stage changed");
   }
   plan p = given.pipeline.make_plan(set_timing);
-  const auto device = given.pipeline.open_device(p);
+  const auto devices = given.pipeline.open_devices_of(p);
   result_outputs outputs(given.results.files, given.pipeline.files_of(p, given.sources));
   add_checksums(p, outputs, given.sources);
 
@@ -111,7 +111,7 @@ exit_status validate_predictions(predict_arguments& given) {
       return s.run(run);
     };
   };
-  session wanted(std::move(p), *device, &stop);
+  session wanted(std::move(p), devices.group(), &stop);
   std::optional<session> serial;
   validation_source source;
   if (!saved.empty()) {
@@ -122,7 +122,7 @@ exit_status validate_predictions(predict_arguments& given) {
       set_stages_apart(run);
     };
     auto planned = given.pipeline.plan_to(plan_use::run, apart, false).planned;
-    serial.emplace(std::move(planned), *device, &stop);
+    serial.emplace(std::move(planned), devices.group(), &stop);
     source = runs_of(*serial, "serial run");
   }
   const auto record = validate(wanted.planned(), runs_of(wanted, "wanted run"), source, options);

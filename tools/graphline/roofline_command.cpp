@@ -67,13 +67,16 @@ roofline_record measure_roofline(session& s, const stop_request& stop, progress_
 exit_status compare_with_roofline(roofline_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan(set_stages_apart);
-  const auto device = given.pipeline.open_device(p);
-  const auto saved =
-      saved_calibration(device->properties());  // throws if the device is not calibrated
+  if (p.devices.size() > 1) {
+    throw input_error("the roofline is that of one device, and this pipeline has several");
+  }
+  const auto devices = given.pipeline.open_devices_of(p);
+  const auto& on = devices.group().front().properties();
+  const auto saved = saved_calibration(on);  // throws if the device is not calibrated
   result_outputs outputs(given.files, given.pipeline.files_of(p));
   add_checksums(p, outputs);
 
-  session s(std::move(p), *device, &stop);
+  session s(std::move(p), devices.group(), &stop);
   progress_line line(given.quiet);
   auto record = measure_roofline(s, stop, line);
   line.erase();

@@ -79,6 +79,12 @@ result_outputs open_outputs(run_arguments& given, const plan& p) {
   return outputs;
 }
 
+/// Adds the calibration of the device. There is one roofline, so none is added with several.
+void add_calibration(run_record& record) {
+  if (record.devices.size() > 1) return;
+  record.calibration = calibration_for(record.device, record.environment, record.warnings);
+}
+
 /// Ends the program after a second interrupt. Reports the complete frames, if there are any. Runs
 /// in the thread of `run_watch`, because the current stage may never return.
 [[noreturn]] void end_without_stage(run_arguments& given, result_outputs& outputs, session& s) {
@@ -86,7 +92,7 @@ result_outputs open_outputs(run_arguments& given, const plan& p) {
   if (!record) end_by_interrupt();
   auto status = exit_status::interrupted;
   try {
-    record->calibration = calibration_for(record->device, record->environment, record->warnings);
+    add_calibration(*record);
     status = given.results.report(outputs, *record, true);
   } catch (const std::exception& e) {
     print(stderr, fmt::format("error: {}\n", reason_of(e)));
@@ -112,7 +118,7 @@ std::vector<std::string> take_expected_times(const std::vector<std::string>& fil
         quote(p.run.policy, 200), to_word(p.run.strategy), to_word(p.run.graphs),
         fmt::join(users, ", ")));
   }
-  const auto sources = read_sources(files, "--from");
+  const auto sources = read_sources(files, "--from", source_use::expected_times);
   to.expected = source_times(p, sources, {}).expected();
   to.expected_from = files;
   auto warnings = changed_sources(p, sources);
@@ -144,15 +150,16 @@ exit_status run_pipeline(run_arguments& given) {
                ? "the outputs have no reference, which --reference DIR names"
                : why_never_judged(of, p);
   });
-  const auto device = given.pipeline.open_device(p);
+  const auto devices = given.pipeline.open_devices_of(p);
   run_options options{.reference = given.reference};
   check_reference(given.reference, p);
-  const auto warnings = take_expected_times(given.sources, p, device->properties(), options);
+  const auto warnings =
+      take_expected_times(given.sources, p, devices.group().front().properties(), options);
   if (given.each_frame) options.frame_outputs = given.tensors;
   auto outputs = open_outputs(given, p);
   add_checksums(p, outputs, given.sources);
 
-  session s(std::move(p), *device, &stop);
+  session s(std::move(p), devices.group(), &stop);
   progress_line line(given.results.quiet);
   options.stop = &stop;
   options.on_progress = [&](const progress& at) {
@@ -166,7 +173,7 @@ exit_status run_pipeline(run_arguments& given) {
   line.erase();
   end_measuring("a frame was done",
                 record.interrupted && record.frames.empty() && record.load.dropped.empty());
-  record.calibration = calibration_for(record.device, record.environment, record.warnings);
+  add_calibration(record);
   std::ranges::copy(warnings, std::back_inserter(record.warnings));
 
   if (!given.tensors.empty() && !record.failure) {

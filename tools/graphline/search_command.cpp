@@ -111,18 +111,20 @@ class search_run {
   /// Describes what stage times depend on. Plans of one search share what they prepared.
   static std::string work_of(const plan& p) {
     std::string text = std::to_string(p.run.threads);
+    for (const auto& d : p.devices) text += fmt::format(" {} {}", d.request, d.threads);
     for (const auto& t : p.tensors) text += fmt::format(" {} {}", static_cast<int>(t.fill), t.file);
     for (const auto& s : p.stages) text += fmt::format(" {}", fmt::ptr(s.prepared.get()));
     return text;
   }
 
-  /// Predicts a candidate from a run with each stage timed alone, one for all candidates that differ
-  /// in their schedule only. Empty without such a run, or if the candidate's settings have no
-  /// meaning in virtual time.
+  /// Predicts a candidate from a run with each stage timed alone, one for all candidates that
+  /// differ in their schedule only. Empty without such a run, or if the candidate's settings have
+  /// no meaning in virtual time.
   std::optional<run_record> predict(const planned_configuration& candidate, std::int64_t frames,
                                     nanoseconds time_limit) {
     constexpr std::size_t most_sources = 4;
     const plan& p = candidate.members.front();
+    if (p.devices.size() > 1) return std::nullopt;  // the predictor refuses it
     const auto [known, is_new] = sources_.try_emplace(work_of(p));
     auto& sources = known->second;
     try {
@@ -143,7 +145,7 @@ class search_run {
               run.threads = p.run.threads;
             },
             false, set);
-        device& on = devices_(apart.planned);
+        const device_group on = devices_(apart.planned);
         run_record run = session(std::move(apart.planned), on, &stop_).run({.stop = &stop_});
         if (run.interrupted) throw interrupted_error("interrupted");
         source_frames_ += static_cast<std::int64_t>(run.frames.size());

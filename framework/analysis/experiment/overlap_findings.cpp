@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "framework/analysis/experiment/experiment_findings.hpp"
@@ -32,7 +33,7 @@ double total(const std::vector<stamp_pair>& spans) {
 /// stages of one worker.
 void add_stages(side_by_side& to, const run_record& run) {
   std::vector<stamp_pair> all;
-  std::vector<stamp_pair> in_turn;
+  std::map<std::size_t, std::vector<stamp_pair>> in_turn;  // by device
   std::vector<stamp_pair> on_worker;
   double longest = 0;
   const bool one_worker = run.run.workers == 1 || run.cpu_cores == 1;
@@ -43,14 +44,14 @@ void add_stages(side_by_side& to, const run_record& run) {
   for (const auto& stage : run.stages) {
     const bool device = stage.on == side::device;
     const auto& stamps = device ? stage.device : stage.cpu;
-    if (device ? run.device.one_at_a_time : one_worker) {
-      auto& one = device ? in_turn : on_worker;
+    if (device ? device_of(run, stage).one_at_a_time : one_worker) {
+      auto& one = device ? in_turn[stage.device_index] : on_worker;
       one.insert(one.end(), stamps.begin(), stamps.end());
     } else {
       add(stamps);
     }
   }
-  add(merged(std::move(in_turn)));
+  for (auto& [device, spans] : in_turn) add(merged(std::move(spans)));
   add(merged(std::move(on_worker)));
   to.stages += total(all);
   to.longest += longest;

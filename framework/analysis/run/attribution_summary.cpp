@@ -98,7 +98,8 @@ class path_times {
       : record_(record),
         passes_(record),
         stages_(record.stages.size()),
-        on_path_(record.stages.size(), 0) {
+        on_path_(record.stages.size(), 0),
+        for_device_(std::max<std::size_t>(1, record.devices.size())) {
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       stages_[s].by_bucket.resize(std::max<std::size_t>(1, record.stages[s].buckets.size()));
     }
@@ -106,11 +107,12 @@ class path_times {
 
   void add(std::size_t frame, const std::vector<path_piece>& pieces) {
     const std::size_t pass = passes_.of(frame);
-    for_device_.clear();
+    for (auto& of_one : for_device_) of_one.clear();
     for (const auto& piece : pieces) {
       const bool by_device = piece.stage && record_.stages[*piece.stage].on == side::device;
       if (by_device && (is_work(piece.what) || piece.what == time_category::stream_wait)) {
-        for_device_.push_back({piece.begin, piece.end});
+        const std::size_t device = record_.stages[*piece.stage].device_index;
+        for_device_[device].push_back({piece.begin, piece.end});
       }
       if (!is_work(piece.what)) continue;
       const auto length = static_cast<double>(piece.length());
@@ -125,8 +127,9 @@ class path_times {
       const auto stamps = work_stamps(record_.stages[s], pass);
       if (!stamps) continue;
       nanoseconds off_path = stamps->length() - on_path;
-      if (record_.device.one_at_a_time && on_path == 0 && record_.stages[s].on == side::device) {
-        off_path -= in_the_way(*stamps);
+      const stage_record& stage = record_.stages[s];
+      if (on_path == 0 && stage.on == side::device && device_of(record_, stage).one_at_a_time) {
+        off_path -= in_the_way(for_device_[stage.device_index], *stamps);
       }
       stages_[s].off_path += static_cast<double>(std::max<nanoseconds>(0, off_path));
     }
@@ -146,12 +149,12 @@ class path_times {
  private:
   /// Returns for how much of `stamps` a stage of the path ran on the device or waited for the
   /// device.
-  nanoseconds in_the_way(const stamp_pair& stamps) const {
+  static nanoseconds in_the_way(const std::vector<stamp_pair>& path, const stamp_pair& stamps) {
     auto at =
-        std::upper_bound(for_device_.begin(), for_device_.end(), stamps.begin,
+        std::upper_bound(path.begin(), path.end(), stamps.begin,
                          [](nanoseconds t, const stamp_pair& piece) { return t < piece.end; });
     nanoseconds sum = 0;
-    for (; at != for_device_.end() && at->begin < stamps.end; ++at) {
+    for (; at != path.end() && at->begin < stamps.end; ++at) {
       sum += std::min(at->end, stamps.end) - std::max(at->begin, stamps.begin);
     }
     return sum;
@@ -160,8 +163,9 @@ class path_times {
   const run_record& record_;
   run_passes passes_;
   std::vector<path_stage> stages_;
-  std::vector<nanoseconds> on_path_;    ///< by stage, in the current frame
-  std::vector<stamp_pair> for_device_;  ///< device pieces of the current frame's path
+  std::vector<nanoseconds> on_path_;  ///< by stage, in the current frame
+  /// By device: its pieces of the current frame's path.
+  std::vector<std::vector<stamp_pair>> for_device_;
 };
 
 std::vector<nanoseconds> running_times(const run_record& record) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "framework/plan/schedules/schedule.hpp"
 
@@ -45,11 +46,12 @@ std::vector<stamp_pair> merged(std::vector<stamp_pair> spans) {
 
 run_lanes::run_lanes(const run_record& record)
     : record_(record), one_thread_(properties_of(record.run).one_host_thread()) {
-  const bool one_at_a_time = record.device.one_at_a_time;
-  std::map<std::string_view, std::size_t> numbers;
+  std::map<std::pair<std::size_t, std::string_view>, std::size_t> numbers;
   for (const auto& stage : record.stages) {
+    const bool one_at_a_time = device_of(record, stage).one_at_a_time;
     const std::string_view name = one_at_a_time ? std::string_view() : stage.stream;
-    streams_.push_back(numbers.try_emplace(name, numbers.size()).first->second);
+    streams_.push_back(
+        numbers.try_emplace({stage.device_index, name}, numbers.size()).first->second);
   }
   stream_count_ = numbers.size();
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "framework/analysis/run/frame_activities.hpp"
@@ -39,7 +40,7 @@ completed_frames between(const std::vector<completion>& ends, std::size_t apart)
 double busiest(const run_record& record) {
   double most = 0;
   std::map<std::uint32_t, double> threads;
-  std::map<std::string_view, double> streams;
+  std::map<std::pair<std::size_t, std::string_view>, double> streams;  // by device
   const std::size_t passes = run_passes(record).size();
   for (const auto& stage : record.stages) {
     double work = 0;
@@ -55,8 +56,8 @@ double busiest(const run_record& record) {
     }
     most = std::max(most, work);
     if (stage.device.empty()) continue;
-    const bool of_device = record.device.one_at_a_time && !stage.busy.empty();
-    streams[of_device ? std::string_view() : stage.stream] += work;
+    const bool of_device = device_of(record, stage).one_at_a_time && !stage.busy.empty();
+    streams[{stage.device_index, of_device ? std::string_view() : stage.stream}] += work;
   }
   for (const auto& [thread, time] : threads) most = std::max(most, time);
   for (const auto& [stream, time] : streams) most = std::max(most, time);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/dynamic_bitset.hpp>
+#include <map>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -175,16 +176,24 @@ class frame_stages {
     const bool one_call = of == schedules::this_one && one_launch_;
     const int cores = one_call ? 1 : record_.cpu_cores;
     resource cpu{limited_by::cpu_cores, static_cast<std::size_t>(std::max(cores, 1)), {}};
-    resource device{limited_by::device, 1, {}};
+    std::map<std::size_t, resource> devices;  // that execute one operation at a time
     for (std::size_t s = 0; s < stages_.size(); ++s) {
-      (record_.stages[s].on == side::cpu ? cpu : device).stages.push_back(s);
+      const stage_record& stage = record_.stages[s];
+      if (stage.on == side::cpu) {
+        cpu.stages.push_back(s);
+      } else if (device_of(record_, stage).one_at_a_time) {
+        devices.try_emplace(stage.device_index, resource{limited_by::device, 1, {}})
+            .first->second.stages.push_back(s);
+      }
     }
     if (cores > 0) resources_.push_back(std::move(cpu));
     // Spans between events include waits for other stages, so they do not add up.
     const auto is_told = [](const stage_record& s) { return !s.busy.empty(); };
     const bool apart = record_.run.timing == timing_method::sync ||
                        std::any_of(record_.stages.begin(), record_.stages.end(), is_told);
-    if (record_.device.one_at_a_time && apart) resources_.push_back(std::move(device));
+    for (auto& [index, device] : devices) {
+      if (apart) resources_.push_back(std::move(device));
+    }
   }
 
   void find_ready_times() {

@@ -51,10 +51,14 @@ class period_uses {
       add(serial_resource::cpu_cores, on_cpu, sum_of(on_cpu) / cores);
     }
     // Spans between events may include work of other streams, so they do not add up.
-    const auto on_device = stages_on(side::device);
-    const bool apart = record.run.timing == timing_method::sync || record.device.reports_busy_time;
-    if (record.device.one_at_a_time && apart) {
-      add(serial_resource::device, on_device, sum_of(on_device));
+    for (std::size_t device = 0; device < std::max<std::size_t>(1, record.devices.size());
+         ++device) {
+      auto on_device = stages_on(side::device);
+      std::erase_if(on_device,
+                    [&](std::size_t s) { return record.stages[s].device_index != device; });
+      const auto& of = record.devices.empty() ? record.device : record.devices[device].properties;
+      const bool apart = record.run.timing == timing_method::sync || of.reports_busy_time;
+      if (of.one_at_a_time && apart) add(serial_resource::device, on_device, sum_of(on_device));
     }
   }
 

@@ -46,9 +46,14 @@ class session_pool {
   session& ready(key k, const stop_request* stop) {
     if (const auto there = sessions_.find(k); there != sessions_.end()) return there->second;
     const plan& p = planned_.configurations[k.first].members[k.second];
-    device& on = devices_(p);
-    const std::uint64_t need = need_of(p, place_buffers(p, {})).device.total();
-    if (saturating_add(on.usage().device_bytes, need) > budget_) release_others(k.first);
+    const device_group on = devices_(p);
+    const memory_need need = need_of(p, place_buffers(p, {}));
+    for (std::size_t d = 0; d < on.size(); ++d) {
+      const std::uint64_t budget =
+          p.devices[d].name.empty() ? budget_ : on[d].properties().memory_bytes.value_or(0) / 2;
+      const auto used = saturating_add(on[d].usage().device_bytes, need.devices[d].total());
+      if (used > budget) release_others(k.first);
+    }
     const auto shared = shared_.find(k.first);
     const auto* const share = shared == shared_.end() ? nullptr : &shared->second.of(k.second);
     constexpr bool time_launches = false;

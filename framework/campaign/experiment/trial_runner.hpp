@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "framework/base/stop_request.hpp"
-#include "framework/device/device.hpp"
+#include "framework/device/device_group.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/record/run_record.hpp"
 
@@ -43,9 +43,9 @@ class trial_runner {
   virtual std::optional<prediction_record> prediction() const { return std::nullopt; }
 };
 
-/// Returns the device for a plan. On `host`, plans with different numbers of compute threads need
+/// Returns the devices for a plan. On `host`, plans with different numbers of compute threads need
 /// different devices. Devices outlive the runner.
-using device_source = std::function<device&(const plan&)>;
+using device_source = std::function<device_group(const plan&)>;
 
 /// Makes a runner of trials in this process. All pipelines stay prepared between trials if they fit
 /// into `memory_budget` bytes of device memory. Otherwise those of other configurations are

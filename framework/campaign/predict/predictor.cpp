@@ -81,11 +81,21 @@ prediction_record origin_of(const std::vector<prediction_source>& sources, std::
   return made;
 }
 
+/// @throws input_error if the plan has several devices
+const plan& with_one_device(const plan& p) {
+  if (p.devices.size() > 1) {
+    throw input_error(fmt::format(
+        "pipeline '{}' has {} devices, and predictions are of pipelines with one; measure it",
+        p.pipeline, p.devices.size()));
+  }
+  return p;
+}
+
 }  // namespace
 
 predictor::predictor(const plan& p, const std::vector<prediction_source>& sources,
                      const prediction_options& options)
-    : times_(p, sources, options),
+    : times_(with_one_device(p), sources, options),
       origin_(origin_of(sources, times_.count(), options)),
       environment_(sources.front().run.environment),
       cores_(cores_for(p, sources.front().run, options)),

@@ -82,8 +82,8 @@ device_properties host_properties(int compute_threads) {
 
 class host_device final : public host_runner {
  public:
-  explicit host_device(int compute_threads)
-      : host_device(compute_threads, split_cpus(usable_cpus(), compute_threads)) {}
+  host_device(int compute_threads, const cpu_set& taken)
+      : host_device(compute_threads, split_cpus(usable_cpus(), compute_threads, taken)) {}
 
   const device_properties& properties() const noexcept override { return properties_; }
 
@@ -161,20 +161,20 @@ std::vector<device_properties> list_host(std::string& /*reason*/) {
 }
 
 std::unique_ptr<device> open_host(int /*index*/, const device_request& request) {
-  return open_host_device(request.host_threads == 0 ? default_compute_threads()
-                                                    : request.host_threads);
+  return open_host_device(
+      request.host_threads == 0 ? default_compute_threads() : request.host_threads, request.taken);
 }
 
 }  // namespace
 
-std::unique_ptr<device> open_host_device(int compute_threads) {
+std::unique_ptr<device> open_host_device(int compute_threads, const cpu_set& taken) {
   constexpr int most = 1024;
   if (compute_threads < 1 || compute_threads > most) {
     throw input_error(fmt::format("the host device needs 1 to {} compute threads, not {}", most,
                                   compute_threads));
   }
   try_threads(compute_threads);
-  auto opened = std::make_unique<host_device>(compute_threads);
+  auto opened = std::make_unique<host_device>(compute_threads, taken);
   opened->call([] {});  // waits for its threads to start
   return opened;
 }

@@ -47,8 +47,10 @@ void host_enqueue(stream& s, host_operation& operation);
 /// Rethrows exceptions. Used to create oneDNN primitives, which plan for the calling thread's team.
 void host_call(device& d, const std::function<void()>& work);
 
-/// Opens the `host` device with 1 to 1024 compute threads.
-std::unique_ptr<device> open_host_device(int compute_threads);
+/// Opens a `host` device with 1 to 1024 compute threads. Streams of several such devices can wait
+/// for each other's events; a device must outlive these waits.
+/// @param taken CPUs of other devices that it avoids if there are enough
+std::unique_ptr<device> open_host_device(int compute_threads, const cpu_set& taken = {});
 
 backend host_backend();
 

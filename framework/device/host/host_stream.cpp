@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <typeinfo>
+
 #include "framework/base/error.hpp"
 #include "framework/device/host/host_graph.hpp"
 #include "framework/device/host/host_worker.hpp"
@@ -93,6 +95,10 @@ void host_stream::record(event& e) {
 }
 
 void host_stream::wait(const event& e) {
+  if (typeid(e) == typeid(host_event)) {
+    const auto& theirs = static_cast<const host_event&>(e);
+    if (&theirs.engine() != &engine_) return wait_for_peer(theirs);
+  }
   const host_event& ours = same_engine<host_event>(e, engine_);
   const recorded_point r = ours.latest();
   if (r.is_never()) return;
@@ -102,6 +108,17 @@ void host_stream::wait(const event& e) {
   const lane_wait after = engine_.lanes.pending(r);
   if (after.on == nullptr || after.on == &lane_) return;  // complete, or in stream order
   submit(wait_command{after});
+}
+
+void host_stream::wait_for_peer(const host_event& e) {
+  if (capture_ != nullptr || e.latest().is_in_capture()) {
+    throw run_error(fmt::format(
+        "stream '{}' cannot wait in a capture for event '{}' of another device", name_, e.name()));
+  }
+  const lane_wait after = e.engine().lanes.pending(e.latest());
+  if (after.on == nullptr) return engine_.worker.fail_with(e.engine().failed);
+  host_worker::expect_peer();
+  submit(wait_command{after, &e.engine().failed});
 }
 
 void host_stream::call(host_function& f) {

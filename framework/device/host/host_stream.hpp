@@ -112,6 +112,7 @@ class host_stream final : public host_queue {
   void set_capture(host_capture* capture) noexcept { capture_ = capture; }
 
  private:
+  void wait_for_peer(const host_event& e);
   void submit_or_capture(const command& c, const char* type);
   void submit(const command& c) noexcept;
   void publish(const command& c) noexcept;

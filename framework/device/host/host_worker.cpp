@@ -102,9 +102,15 @@ host_worker::host_worker(lane_table& lanes, device_failure& failed, operation_lo
       thread_(start_thread(
           "the host device could not start its thread",
           [this, compute_threads, own = std::move(cpus.device)] { serve(compute_threads, own); })) {
+  const std::scoped_lock lock(workers_mutex_);
+  workers_.push_back(this);
 }
 
 host_worker::~host_worker() {
+  {
+    const std::scoped_lock lock(workers_mutex_);
+    std::erase(workers_, this);
+  }
   stop_.store(true, std::memory_order_seq_cst);
   notice();
   thread_.join();
@@ -203,8 +209,26 @@ host_worker::state host_worker::settle(lane& l) noexcept {
     const state s = settle_front(l);
     if (s != state::passed) return s;
     l.complete();
+    if (peer_waits_.load(std::memory_order_seq_cst) > 0) wake_peers();
   }
   return state::idle;
+}
+
+void host_worker::fail_with(const device_failure& peer) noexcept {
+  try {
+    peer.throw_if_set();
+  } catch (const stage_failure& e) {
+    failed_.set([&] { return std::string(e.what()); }, true);
+  } catch (const std::exception& e) {
+    failed_.set([&] { return std::string(e.what()); });
+  }
+}
+
+void host_worker::wake_peers() noexcept {
+  const std::scoped_lock lock(workers_mutex_);
+  for (host_worker* worker : workers_) {
+    if (worker != this) worker->notice();
+  }
 }
 
 host_worker::state host_worker::settle_front(lane& l) noexcept {
@@ -217,7 +241,12 @@ host_worker::state host_worker::settle_front(lane& l) noexcept {
     return state::passed;
   }
   if (const auto* wait = std::get_if<wait_command>(&c)) {
-    return is_pending(wait->after) ? state::blocked : state::passed;
+    if (is_pending(wait->after)) return state::blocked;
+    if (wait->of_peer != nullptr) {
+      peer_waits_.fetch_sub(1, std::memory_order_relaxed);
+      fail_with(*wait->of_peer);
+    }
+    return state::passed;
   }
   if (const auto* launch = std::get_if<launch_command>(&c)) {
     return is_pending(launch->after) ? state::blocked : settle_run(*launch->run);
@@ -287,7 +316,8 @@ nanoseconds host_worker::execute(const command& c) noexcept {
 
 // No wake-up is lost. The worker sets `parked_`, then checks lanes and calls. A producer publishes,
 // or a call returns, before `notice` reads `parked_`. Both pairs are sequentially consistent, so at
-// least one side sees the other's write.
+// least one side sees the other's write. The same holds for a point that another device completes
+// before it calls `notice` and for which this worker's lanes wait.
 void host_worker::idle() {
   constexpr int polls_per_clock_read = 16;
   const nanoseconds until = now() + idle_polling;

@@ -88,6 +88,13 @@ class host_worker {
     if (parked_.load(std::memory_order_seq_cst) != 0) unpark();
   }
 
+  /// Lets workers wake the others until the next wait for another device has passed. Call it before
+  /// submitting that wait.
+  static void expect_peer() noexcept { peer_waits_.fetch_add(1, std::memory_order_seq_cst); }
+
+  /// Puts the device in the failed state if another device has failed, with the same message.
+  void fail_with(const device_failure& peer) noexcept;
+
   /// Runs `work` on the worker between two operations and waits for it. Exceptions propagate.
   void call(const std::function<void()>& work);
 
@@ -112,6 +119,12 @@ class host_worker {
   void fail(const command& c, std::string_view reason) noexcept;
   void idle();
   void unpark() noexcept;
+  void wake_peers() noexcept;
+
+  // All workers of the process, and the number of waits for other devices.
+  static inline std::mutex workers_mutex_;
+  static inline std::vector<host_worker*> workers_;
+  static inline std::atomic<int> peer_waits_{0};
 
   lane_table& lanes_;
   device_failure& failed_;

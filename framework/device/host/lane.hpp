@@ -84,6 +84,7 @@ class handed_call {
   std::atomic<bool> returned_{false};
 };
 
+class device_failure;
 class graph_run;
 class host_event;
 class host_stream;
@@ -110,6 +111,7 @@ struct record_command {
 
 struct wait_command {
   lane_wait after;
+  const device_failure* of_peer = nullptr;  ///< of the other device whose lane it waits for
 };
 
 /// Launches a graph after the previous launch of the same executable.
@@ -171,7 +173,7 @@ class lane {
 
   ticket submitted() const noexcept { return submitted_.load(std::memory_order_seq_cst); }
 
-  bool passed(ticket t) const noexcept { return completed_.load(std::memory_order_acquire) >= t; }
+  bool passed(ticket t) const noexcept { return completed_.load(std::memory_order_seq_cst) >= t; }
 
   void wait(ticket t, wait_mode how) const noexcept;
 

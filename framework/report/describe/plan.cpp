@@ -31,6 +31,11 @@ table stage_table(const plan& p) {
                                {{"", "kind", {}, 0, "", shown},
                                 [](s x) { return x.inserted ? "inserted copy" : x.kind->name; }},
                                {data_column("on"), [](s x) { return x.on; }},
+                               {{.key = "device", .where = in_data, .optional = true},
+                                [&](s x) {
+                                  const auto& name = p.devices[x.device].name;
+                                  return x.on == side::cpu ? cell() : unless_empty(name);
+                                }},
                                {{"where", "runs on"}, [&](s x) { return where_it_runs(p, x); }},
                                {{"flops", "FLOPs", flops},
                                 [](s x) {
@@ -195,7 +200,11 @@ table tensor_table(const plan& p, const placement& placed) {
           return text;
         }},
        {{"bytes", "size", bytes}, [](t x) { return cell(x.of.type.bytes(), bytes); }},
-       {{"on", "on"}, [](t x) { return x.of.on; }},
+       {{"on", "on"},
+        [&](t x) {
+          const bool named = x.of.on == side::device && p.devices.size() > 1;
+          return named ? cell(p.devices[x.of.device].name) : cell(std::string(to_word(x.of.on)));
+        }},
        {{"offset", "at", bytes, 12},
         [](t x) { return x.of.input ? cell() : cell(x.offset, bytes); }},
        {{"from", "from", {}, 10},
@@ -213,7 +222,7 @@ table tensor_table(const plan& p, const placement& placed) {
 
 struct memory_row {
   std::string what;
-  std::uint64_t device;
+  std::vector<std::uint64_t> devices;
   std::uint64_t host;
 };
 
@@ -221,27 +230,52 @@ table memory_table(const plan& p, const placement& placed, const plan_target& ta
   const memory_need need = need_of(p, placed);
   const std::uint64_t record = record_and_report_bytes(p, target);
   const bool layers = p.run.timing == timing_method::layers;
+  const auto each = [&](auto bytes_of) {
+    std::vector<std::uint64_t> list;
+    for (const memory_part& part : need.devices) list.push_back(bytes_of(part));
+    return list;
+  };
+  const std::vector<std::uint64_t> nothing(need.devices.size());
   const std::vector<memory_row> rows = {
-      {"a frame, without reuse", placed.device_bytes_without_reuse,
+      {"a frame, without reuse",
+       {placed.device_blocks_without_reuse.begin(), placed.device_blocks_without_reuse.end()},
        placed.pinned_bytes_without_reuse},
-      {"a frame, buffers reused", need.device.slot, need.host.slot},
-      {fmt::format("{} in flight", counted(p.run.in_flight, "frame")), need.device.slots,
-       need.host.slots},
-      {"inputs", need.device.inputs, need.host.inputs},
-      {"weights", need.device.weights, need.host.weights},
+      {"a frame, buffers reused", each([](auto& of) { return of.slot; }), need.host.slot},
+      {fmt::format("{} in flight", counted(p.run.in_flight, "frame")),
+       each([](auto& of) { return of.slots; }), need.host.slots},
+      {"inputs", each([](auto& of) { return of.inputs; }), need.host.inputs},
+      {"weights", each([](auto& of) { return of.weights; }), need.host.weights},
       {fmt::format("record and reports of {}{}", counted(p.run.frames, "frame"),
                    layers ? ", without layers" : ""),
-       0, record},
-      {"together", need.device.total(), saturating_add(need.host.total(), record)}};
+       nothing, record},
+      {"together", each([](auto& of) { return of.total(); }),
+       saturating_add(need.host.total(), record)}};
   using r = const memory_row&;
+  std::vector<column_of<memory_row>> columns = {{{"what", "of"}, [](r x) { return x.what; }}};
+  for (std::size_t d = 0; d < p.devices.size(); ++d) {
+    const std::string& name = p.devices[d].name;
+    columns.push_back({p.devices.size() > 1 ? column{"on_" + name, name, unit::bytes}
+                                            : column{"device", "device", unit::bytes},
+                       [d](r x) { return cell(x.devices[d], unit::bytes); }});
+  }
+  columns.push_back({{"host", "host", unit::bytes}, [](r x) { return cell(x.host, unit::bytes); }});
   auto made = table_of<memory_row>(
       {"memory", "Memory, without the scratch that stages ask for once they are prepared", "what"},
-      {{{"what", "of"}, [](r x) { return x.what; }},
-       {{"device", "device", unit::bytes}, [](r x) { return cell(x.device, unit::bytes); }},
-       {{"host", "host", unit::bytes}, [](r x) { return cell(x.host, unit::bytes); }}},
-      rows);
+      columns, rows);
   made.titled = true;
   return made;
+}
+
+/// Returns the pairs of devices that exchange tensors through the CPU.
+std::vector<std::string> apart(const plan& p) {
+  std::vector<std::string> pairs;
+  for (std::size_t b = 0; b < p.devices.size(); ++b) {
+    for (std::size_t a = 0; a < b; ++a) {
+      if (p.devices[a].exchanges[b]) continue;
+      pairs.push_back(fmt::format("{} and {}", p.devices[a].name, p.devices[b].name));
+    }
+  }
+  return pairs;
 }
 
 }  // namespace
@@ -253,11 +287,19 @@ document describe(const plan& p, const plan_target& target, int cores) {
     device += fmt::format(", {} of memory", format_bytes(target.device_memory_bytes));
   }
   if (!target.present) device += ", which is not on this machine";
+  if (!p.devices.front().name.empty()) {
+    std::vector<std::string> names;
+    for (const planned_device& d : p.devices) {
+      names.push_back(fmt::format("{} ({}{})", d.name, d.request,
+                                  d.present ? "" : ", which is not on this machine"));
+    }
+    device = fmt::format("devices {}", fmt::join(names, ", "));
+  }
   made.lines = {p.pipeline, p.description, device, parameters_of(p.parameters),
                 fmt::format("{}; {} after {} warm-up; timing={}", way_of(p.run, cores),
                             counted(p.run.frames, "frame"), p.run.warmup, to_word(p.run.timing))};
   std::erase(made.lines, "");
-  made.parts.push_back(facts{"", "", {{"device", "", target.backend}}, in_data});
+  made.parts.push_back(facts{"", "", {{"device", "", p.devices.front().backend}}, in_data});
   auto settings = settings_facts(p.run);
   settings.push_back(parameters_fact(p.parameters));
   made.parts.push_back(facts{"settings", "", std::move(settings), in_data});
@@ -275,6 +317,10 @@ document describe(const plan& p, const plan_target& target, int cores) {
     }
   }
   made.parts.push_back(edge_table(p));
+  if (const auto pairs = apart(p); !pairs.empty()) {
+    made.parts.push_back(
+        note{fmt::format("tensors between {} go through the CPU", fmt::join(pairs, "; "))});
+  }
   const placement placed = place_buffers(p, {});
   made.parts.push_back(tensor_table(p, placed));
   made.parts.push_back(memory_table(p, placed, target));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "framework/analysis/run/device_use.hpp"
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/frame_period.hpp"
 #include "framework/analysis/run/graph_cost.hpp"
@@ -224,6 +225,34 @@ table graph_table(const run_record& record) {
   return made;
 }
 
+struct used_device {
+  const device_record& of;
+  std::optional<double> busy;
+};
+
+table device_table(const run_record& record) {
+  const auto shares = busy_shares(record);
+  std::vector<used_device> devices;
+  for (std::size_t d = 0; d < record.devices.size(); ++d) {
+    devices.push_back({record.devices[d], shares[d]});
+  }
+  using d = const used_device&;
+  auto made = table_of<used_device>(
+      {"devices", "Devices", "device"},
+      {{{"name", "device"}, [](d x) { return x.of.name; }},
+       {{"is", "is"}, [](d x) { return device_of(x.of.properties); }},
+       {{"busy", "busy %", share}, [](d x) { return x.busy ? cell(*x.busy, share) : cell(); }},
+       {{"memory", "memory", bytes},
+        [](d x) { return cell(x.of.memory.device_peak_bytes, bytes); }},
+       {{"clock_mhz", "MHz"},
+        [](d x) { return x.of.after && x.of.after->clock ? cell(*x.of.after->clock) : cell(); }},
+       {{"clock_error", "stamps +-", duration},
+        [](d x) { return cell(x.of.clock_error, duration); }}},
+      devices);
+  made.titled = true;
+  return made;
+}
+
 /// Adds the parts for JSON and CSV.
 void add_data(document& to, const run_record& record, const run_analysis& analysis) {
   const auto& summary = analysis.summary;
@@ -318,6 +347,7 @@ document describe(const run_record& record, const run_analysis& analysis) {
   }
   made.parts.push_back(summary_facts(record, summary));
   add_run_charts(made, record, analysis);
+  if (record.devices.size() > 1) made.parts.push_back(device_table(record));
   made.parts.push_back(output_table(record));
   made.parts.push_back(operation_table(record));
   if (summary.end_to_end) add_notes(made, record, analysis);

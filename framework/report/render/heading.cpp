@@ -22,7 +22,13 @@ std::string device_of(const device_properties& device) {
 }
 
 std::string subject_of(const run_record& record) {
-  return fmt::format("{} on {}", printable(record.pipeline), device_of(record.device));
+  std::string on = device_of(record.device);
+  for (std::size_t d = 0; d < record.devices.size(); ++d) {
+    const device_record& device = record.devices[d];
+    on = fmt::format("{}{} ({})", d == 0 ? "" : on + ", ", device.name,
+                     device_of(device.properties));
+  }
+  return fmt::format("{} on {}", printable(record.pipeline), on);
 }
 
 std::string way_of(const settings& run, int cores) {

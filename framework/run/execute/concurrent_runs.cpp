@@ -171,7 +171,9 @@ class concurrent_group {
         scheduled_(runs.size()),
         records_(runs.size()),
         thrown_(runs.size()) {
-    for (const auto& r : runs) clocks_.try_emplace(&r.session->device(), r.session->device());
+    for (const auto& r : runs) {
+      for (device* d : r.session->devices().all()) clocks_.try_emplace(d, *d);
+    }
   }
 
   std::vector<run_record> run() {
@@ -276,7 +278,10 @@ class concurrent_group {
       for (auto& [on, clock] : clocks_) clock.end();
     }
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      clocks_.at(&runs_[i].session->device()).settle(records_[i], epoch_);
+      const device_group& on = runs_[i].session->devices();
+      for (std::size_t d = 0; d < on.size(); ++d) {
+        clocks_.at(&on[d]).settle(records_[i], epoch_, d);
+      }
     }
   }
 
@@ -330,7 +335,7 @@ std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
 }
 
 pipeline_sharing::pipeline_sharing(sharing share, const std::vector<plan>& plans,
-                                   const device& on) {
+                                   const device_group& on) {
   const auto resources = std::make_shared<ready_resources<real_host>>(plans.front().run.window);
   std::vector<const plan*> all;
   for (const plan& p : plans) all.push_back(&p);

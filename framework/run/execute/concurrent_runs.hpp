@@ -46,7 +46,7 @@ std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
 class pipeline_sharing {
  public:
   /// @pre The plans' schedules start stages when they are ready, and their windows are equal.
-  pipeline_sharing(sharing share, const std::vector<plan>& plans, const device& on);
+  pipeline_sharing(sharing share, const std::vector<plan>& plans, const device_group& on);
   ~pipeline_sharing();
 
   const shared_resources<real_host>& of(std::size_t pipeline) const;

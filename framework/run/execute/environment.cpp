@@ -112,14 +112,14 @@ named_values describe_environment() {
   return all;
 }
 
-int cores_for_cpu_stages(const plan& p, const device_properties& on) {
+int cores_for_cpu_stages(const plan& p, int compute_threads) {
   if (p.run.workers > 0 && has_workers(p.run)) return static_cast<int>(p.run.workers);
   const bool device_stages = std::ranges::any_of(
       p.stages, [](const planned_stage& stage) { return stage.on == side::device; });
-  return std::max(1, usable_cores() - (device_stages ? on.compute_threads : 0));
+  return std::max(1, usable_cores() - (device_stages ? compute_threads : 0));
 }
 
-run_record begin_record(const plan& p, const device_properties& on) {
+run_record begin_record(const plan& p, const std::vector<device_properties>& on) {
   run_record record;
   record.pipeline = p.pipeline;
   record.description = p.description;
@@ -128,8 +128,13 @@ run_record begin_record(const plan& p, const device_properties& on) {
   record.files = p.files;
   record.run = p.run;
   if (p.policy.kind != nullptr) record.policy.emplace().order = p.policy.kind->order;
-  record.device = on;
-  record.cpu_cores = cores_for_cpu_stages(p, on);
+  record.device = on.front();
+  for (std::size_t d = 0; d < p.devices.size() && !p.devices[d].name.empty(); ++d) {
+    record.devices.push_back({p.devices[d].name, on.at(d)});
+  }
+  int compute_threads = 0;
+  for (const device_properties& each : on) compute_threads += each.compute_threads;
+  record.cpu_cores = cores_for_cpu_stages(p, compute_threads);
   record.environment = describe_environment();
   for (const auto& t : p.tensors) {
     const auto writer = t.input ? std::nullopt : std::optional(t.producer);

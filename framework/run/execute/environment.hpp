@@ -17,9 +17,10 @@ std::vector<std::pair<std::string, std::string>> describe_environment();
 
 /// Returns the number of CPU stages that can run concurrently, at least 1: the plan's `workers` if
 /// set, else the usable cores that do not compute for device stages.
-int cores_for_cpu_stages(const plan& p, const device_properties& on);
+/// @param compute_threads of the `host` devices
+int cores_for_cpu_stages(const plan& p, int compute_threads);
 
-/// Returns a record of the plan, its settings, the device and the environment, without frames.
-run_record begin_record(const plan& p, const device_properties& on);
+/// Returns a record of the plan, its settings, the devices and the environment, without frames.
+run_record begin_record(const plan& p, const std::vector<device_properties>& on);
 
 }  // namespace graphline

@@ -54,7 +54,7 @@ class frame_executor final : public in_order_executor<Host> {
   /// Frames launched after the failed one run without their CPU stages.
   void drain() override {
     abandoned_ = true;
-    pipeline_.device().synchronize(wait_mode::block);
+    pipeline_.devices().synchronize(wait_mode::block);
   }
 
   std::atomic<bool> abandoned_{false};

@@ -25,7 +25,7 @@ template <class Host>
 class in_order_executor : public executor {
  public:
   phase_result run(phase& b) override {
-    const scoped_cpu_affinity kept(pipeline_.device().properties().host_cpus);
+    const scoped_cpu_affinity kept(pipeline_.devices().host_cpus());
     progress_meter meter(b);
     phase_ = &b;
     meter_ = &meter;
@@ -272,7 +272,7 @@ class sequential_executor final : public in_order_executor<Host> {
   }
 
   void drain() override {
-    pipeline_.device().synchronize(wait_mode::block);
+    pipeline_.devices().synchronize(wait_mode::block);
     finish_begun();
   }
 

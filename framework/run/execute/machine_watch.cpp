@@ -151,20 +151,27 @@ std::optional<clock_check> clock_watch::check(const char* when) {
   }
 }
 
-void clock_watch::settle(run_record& record, nanoseconds epoch) const {
+void clock_watch::settle(run_record& record, nanoseconds epoch, std::size_t device) const {
   record.warnings.insert(record.warnings.end(), warnings_.begin(), warnings_.end());
   if (!traits_of(record.run.timing).by_events) return;  // host stamps have no drift
+  nanoseconds error = 0;
   for (const auto& found : {before_, after_}) {
-    if (found) record.clock_error = std::max(record.clock_error, found->error);
+    if (found) error = std::max(error, found->error);
+  }
+  if (before_ && after_) error += after_->rounding;
+  const nanoseconds drift = before_ && after_ ? after_->drift : 0;
+  record.clock_error = std::max(record.clock_error, error);
+  if (std::abs(drift) > std::abs(record.clock_drift)) record.clock_drift = drift;
+  if (!record.devices.empty()) {
+    record.devices[device].clock_error = error;
+    record.devices[device].clock_drift = drift;
   }
   if (!before_ || !after_) return;
-  record.clock_error += after_->rounding;
-  const nanoseconds drift = after_->drift;
-  record.clock_drift = drift;
   const nanoseconds lasted = after_->at - before_->at;
   if (drift == 0 || lasted <= 0 || lasted + drift <= 0) return;
   const even_drift between(before_->at - epoch, after_->at - epoch, drift);
   for (auto& stage : record.stages) {
+    if (stage.device_index != device) continue;
     between.take_out_of(stage.device);
     for (auto& part : stage.parts) between.take_out_of(part.device);
   }

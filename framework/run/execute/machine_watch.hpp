@@ -68,11 +68,12 @@ class clock_watch {
   /// @pre The device is idle.
   void end();
 
-  /// Sets the record's `clock_error` and `clock_drift` and adds the warnings. Subtracts from each
-  /// device stamp the drift until then, assuming even drift. Without a second check, stamps stay
-  /// unchanged.
+  /// Sets `clock_error` and `clock_drift` of the device's record, raises those of the run to them,
+  /// and adds the warnings. Subtracts from each stamp of the device the drift until then, assuming
+  /// even drift. Without a second check, stamps stay unchanged.
   /// @param epoch Host time to which the record's stamps are relative.
-  void settle(run_record& record, nanoseconds epoch) const;
+  /// @param device Index among the run's devices.
+  void settle(run_record& record, nanoseconds epoch, std::size_t device = 0) const;
 
  private:
   std::optional<clock_check> check(const char* when);

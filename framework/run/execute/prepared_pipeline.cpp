@@ -120,15 +120,23 @@ void stop_if_raised(const stop_request* stop) {
 
 }  // namespace
 
-prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_request* stop,
+prepared_pipeline::prepared_pipeline(plan p, device_group on, const stop_request* stop,
                                      bool time_launches)
-    : plan_(std::move(p)), device_(d) {
+    : plan_(std::move(p)), devices_(std::move(on)) {
+  if (devices_.size() != plan_.devices.size()) {
+    throw input_error(fmt::format("pipeline '{}' is planned for {} devices, not {}", plan_.pipeline,
+                                  plan_.devices.size(), devices_.size()));
+  }
   // The planner refuses this unless the plan was made for another device.
-  if (const auto why = why_only_selecting(plan_); why && !device_.properties().selects) {
+  if (const auto why = why_only_selecting(plan_); why && !devices_.front().properties().selects) {
     throw input_error(*why);
   }
-  for (const auto& s : plan_.streams) streams_.push_back(device_.make_stream(s.name, s.priority));
-  transfers_ = device_.make_stream("transfers", priority::normal);
+  for (const auto& s : plan_.streams) {
+    streams_.push_back(devices_[s.device].make_stream(s.name, s.priority));
+  }
+  for (device* d : devices_.all()) {
+    transfers_.push_back(d->make_stream("transfers", priority::normal));
+  }
   make_inputs();
   make_stages(stop);
 
@@ -145,7 +153,7 @@ prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_re
   placement_ = place_buffers(plan_, scratch);
   slots_.resize(static_cast<std::size_t>(plan_.run.in_flight));
   if (plan_.schedule.properties.one_launch) {
-    frames_ = device_.make_stream("frames", priority::normal);
+    frames_ = devices_.front().make_stream("frames", priority::normal);
   }
   for (std::size_t i = 0; i < slots_.size(); ++i) make_slot(slots_[i], i);
   try {
@@ -166,7 +174,7 @@ prepared_pipeline::~prepared_pipeline() {
 /// reported before.
 void prepared_pipeline::wait_until_idle() noexcept {
   try {
-    device_.synchronize(wait_mode::block);
+    devices_.synchronize(wait_mode::block);
   } catch (const std::exception&) {
   }
 }
@@ -175,7 +183,7 @@ tensor_view prepared_pipeline::tensor(std::size_t index, std::size_t in_slot) co
   const auto& t = plan_.tensors[index];
   if (t.input) return {inputs_[index].data(), t.type};
   const auto& s = slots_[in_slot];
-  const auto& block = t.on == side::device ? s.device_block : s.pinned_block;
+  const auto& block = t.on == side::device ? s.device_blocks[t.device] : s.pinned_block;
   return {block.at(placement_.tensor_offset[index]), t.type};
 }
 
@@ -189,13 +197,14 @@ std::optional<std::int64_t> prepared_pipeline::rows_of(std::size_t tensor,
   return std::min<std::int64_t>(rows, plan_.stages[producer].capacity);
 }
 
-std::span<const std::byte> prepared_pipeline::read(const tensor_view& from, side on,
+std::span<const std::byte> prepared_pipeline::read(const tensor_view& from, std::size_t tensor,
                                                    memory& staging) {
   const std::size_t bytes = from.type.bytes();
-  if (on == side::cpu || bytes == 0) return {static_cast<const std::byte*>(from.data), bytes};
-  staging = device_.allocate_pinned(bytes);
-  transfers_->copy(staging.data(), from.data, bytes);
-  device_.synchronize(wait_mode::block);
+  const planned_tensor& t = plan_.tensors[tensor];
+  if (t.on == side::cpu || bytes == 0) return {static_cast<const std::byte*>(from.data), bytes};
+  staging = devices_[t.device].allocate_pinned(bytes);
+  transfers_[t.device]->copy(staging.data(), from.data, bytes);
+  devices_[t.device].synchronize(wait_mode::block);
   return {static_cast<const std::byte*>(staging.data()), bytes};
 }
 
@@ -204,7 +213,8 @@ void prepared_pipeline::make_inputs() {
   for (std::size_t i = 0; i < plan_.tensors.size(); ++i) {
     const auto& t = plan_.tensors[i];
     if (!t.input) continue;
-    memory host = device_.allocate_pinned(t.type.bytes());
+    device& on = devices_[t.device];
+    memory host = devices_.pinning().allocate_pinned(t.type.bytes());
     const tensor_view view{host.data(), t.type};
     if (t.file.empty()) {
       fill_input(view, t.fill, mix_seed(plan_.run.seed, seed_from(t.name)));
@@ -215,9 +225,9 @@ void prepared_pipeline::make_inputs() {
       inputs_[i] = std::move(host);
       continue;
     }
-    inputs_[i] = device_.allocate(t.type.bytes());
-    transfers_->copy(inputs_[i].data(), host.data(), t.type.bytes());
-    device_.synchronize(wait_mode::block);
+    inputs_[i] = on.allocate(t.type.bytes());
+    transfers_[t.device]->copy(inputs_[i].data(), host.data(), t.type.bytes());
+    on.synchronize(wait_mode::block);
   }
 }
 
@@ -234,35 +244,39 @@ void prepared_pipeline::make_stages(const stop_request* stop) {
         cpu_stages_[i] = std::make_unique<stage_on_cores>(std::move(cpu_stages_[i]), stage.cores);
         return;
       }
+      device& on = of(i);
+      const std::string& backend = on.properties().backend;
       const auto& factories = stage.prepared->make_device;
-      auto factory = factories.find(device_.properties().backend);
+      auto factory = factories.find(backend);
       if (factory == factories.end()) factory = factories.find("");
       if (factory == factories.end()) {
         throw run_error(
             fmt::format("not available on the '{}' device; the pipeline was planned "
                         "for another one",
-                        device_.properties().backend));
+                        backend));
       }
-      if (stage.buckets.empty())
-        device_stages_[i].push_back(factory->second(device_, stage.config));
+      if (stage.buckets.empty()) device_stages_[i].push_back(factory->second(on, stage.config));
       const auto constants =
-          stage.buckets.size() > 1 ? std::make_shared<shared_constants>(device_) : nullptr;
+          stage.buckets.size() > 1 ? std::make_shared<shared_constants>(on) : nullptr;
       // The largest first: its layouts of constants are those that the others share.
       device_stages_[i].resize(std::max<std::size_t>(1, stage.buckets.size()));
       for (std::size_t b = stage.buckets.size(); b-- > 0;) {
         const planned_bucket& bucket = stage.buckets[b];
         stage_config config = config_for_rows(stage, bucket.rows);
         config.constants = constants;
-        device_stages_[i][b] = bucket.prepared->make_device.at(factory->first)(device_, config);
+        device_stages_[i][b] = bucket.prepared->make_device.at(factory->first)(on, config);
       }
     });
   }
 }
 
 void prepared_pipeline::make_slot(slot& s, std::size_t index) {
-  if (placement_.device_bytes > 0) s.device_block = device_.allocate(placement_.device_bytes);
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    const std::size_t bytes = placement_.device_blocks[d];
+    s.device_blocks.push_back(bytes > 0 ? devices_[d].allocate(bytes) : memory());
+  }
   if (placement_.pinned_bytes > 0) {
-    s.pinned_block = device_.allocate_pinned(placement_.pinned_bytes);
+    s.pinned_block = devices_.pinning().allocate_pinned(placement_.pinned_bytes);
   }
   s.stages.resize(plan_.stages.size());
   for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
@@ -279,8 +293,8 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
     const bool in_stream = stage.on == side::device || plan_.schedule.properties.one_launch;
     if (in_stream) bound.on = streams_[stage.stream].get();
     if (stage.signals) {
-      bound.complete = device_.make_event(stage.name + " complete",
-                                          stage.host_waits ? plan_.run.wait : wait_mode::spin);
+      bound.complete = of(i).make_event(stage.name + " complete",
+                                        stage.host_waits ? plan_.run.wait : wait_mode::spin);
     }
     if (stage.on == side::cpu) {
       bound.cpu = cpu_stages_[i].get();
@@ -291,12 +305,14 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
       continue;
     }
     bind_variants(s, i, index);
-    bound.begin = device_.make_timed_event(stage.name + " begin");
-    bound.end = device_.make_timed_event(stage.name + " end");
+    bound.placed_on = &of(i);
+    bound.device_index = stage.device;
+    bound.begin = bound.placed_on->make_timed_event(stage.name + " begin");
+    bound.end = bound.placed_on->make_timed_event(stage.name + " end");
   }
   bind_waits(s);
   if (frames_ != nullptr && std::ranges::any_of(plan_.stages, &planned_stage::decided_per_frame)) {
-    s.selectors = device_.allocate_pinned(plan_.stages.size() * sizeof(std::uint32_t));
+    s.selectors = devices_.front().allocate_pinned(plan_.stages.size() * sizeof(std::uint32_t));
   }
   for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
     if (!plan_.stages[i].decided_per_frame()) continue;
@@ -306,7 +322,7 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
     }
   }
   if (frames_ != nullptr) {
-    s.frame = std::make_unique<frame_graph>(device_, plan_, s, streams_, *frames_);
+    s.frame = std::make_unique<frame_graph>(devices_.front(), plan_, s, streams_, *frames_);
   }
 }
 
@@ -315,7 +331,8 @@ void prepared_pipeline::bind_variants(slot& s, std::size_t index, std::size_t in
   const planned_stage& stage = plan_.stages[index];
   bound_stage& bound = s.stages[index];
   const auto scratch = placement_.scratch_offset[index];
-  void* const scratch_data = scratch == placement::none ? nullptr : s.device_block.at(scratch);
+  void* const scratch_data =
+      scratch == placement::none ? nullptr : s.device_blocks[stage.device].at(scratch);
   for (const bool second : {false, true}) {
     if (second && stage.otherwise.empty()) break;
     for (std::size_t b = 0; b < device_stages_[index].size(); ++b) {
@@ -392,7 +409,9 @@ void prepared_pipeline::bind_waits(slot& s) {
 }
 
 void prepared_pipeline::warm_up(const stop_request* stop) {
-  const nanoseconds warm = now() + (plan_.run.warmup > 0 ? device_.properties().warm_up : 0);
+  nanoseconds longest = 0;
+  for (const device* d : devices_.all()) longest = std::max(longest, d->properties().warm_up);
+  const nanoseconds warm = now() + (plan_.run.warmup > 0 ? longest : 0);
   bool worked = false;
   do {
     for (auto& s : slots_) {
@@ -403,7 +422,7 @@ void prepared_pipeline::warm_up(const stop_request* stop) {
         with_stage_context(plan_.stages[bound.index], "first run", [&] {
           for (const bound_variant& of : bound.variants) {
             of.work->enqueue(*bound.on);
-            device_.synchronize(wait_mode::block);
+            bound.placed_on->synchronize(wait_mode::block);
           }
         });
         worked = true;
@@ -421,8 +440,9 @@ void prepared_pipeline::capture(const stop_request* stop, bool time_launches) {
       stop_if_raised(stop);
       const auto enqueue = [&] { s.frame->enqueue(timing_method::none); };
       const auto eager = [&] { s.frame->enqueue_eagerly(); };
-      s.frame->keep(timing_method::none, make_measured_graph(device_, *frames_, enqueue, how,
-                                                             graphs_.back(), eager, time_launches));
+      s.frame->keep(timing_method::none,
+                    make_measured_graph(devices_.front(), *frames_, enqueue, how, graphs_.back(),
+                                        eager, time_launches));
     }
     return;
   }
@@ -443,8 +463,8 @@ void prepared_pipeline::capture(const stop_request* stop, bool time_launches) {
         stop_if_raised(stop);
         of.executable = with_stage_context(stage, "capturing its graph", [&] {
           return make_measured_graph(
-              device_, on, [&] { of.work->enqueue(on); }, how, graphs_[first + of.bucket], {},
-              time_launches);
+              *s.stages[i].placed_on, on, [&] { of.work->enqueue(on); }, how,
+              graphs_[first + of.bucket], {}, time_launches);
         });
       }
     }
@@ -479,12 +499,13 @@ void prepared_pipeline::prepare(timing_method method) {
 
 void prepared_pipeline::capture_in_parts(bound_stage& stage, bound_variant& of) {
   const auto& name = plan_.stages[stage.index].name;
-  auto parts = std::make_unique<part_stamps>(device_, name, parts_[stage.index][of.bucket].size());
+  auto parts =
+      std::make_unique<part_stamps>(*stage.placed_on, name, parts_[stage.index][of.bucket].size());
   const auto enqueue = [&] { parts->enqueue(*of.work, *stage.on); };
   enqueue();  // eager warm-up before the capture
-  device_.synchronize(wait_mode::block);
+  stage.placed_on->synchronize(wait_mode::block);
   if (plan_.schedule.captures) {
-    of.executable_in_parts = device_.capture(*stage.on, enqueue)->instantiate();
+    of.executable_in_parts = stage.placed_on->capture(*stage.on, enqueue)->instantiate();
   }
   of.parts = std::move(parts);
 }

@@ -12,6 +12,7 @@
 #include "framework/base/stop_request.hpp"
 #include "framework/base/words.hpp"
 #include "framework/device/device.hpp"
+#include "framework/device/device_group.hpp"
 #include "framework/plan/placement.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/record/run_record.hpp"
@@ -21,19 +22,20 @@
 
 namespace graphline {
 
-/// A plan prepared on a device: weights are loaded, memory is placed, slots are bound and captured.
+/// A plan prepared on its devices: weights are loaded, memory is placed, slots are bound and
+/// captured.
 class prepared_pipeline {
  public:
   /// @param time_launches Also time repeated launches of each graph.
   /// @throws run_error naming the stage that failed
   /// @throws interrupted_error if `stop` is raised meanwhile
-  prepared_pipeline(plan p, device& d, const stop_request* stop, bool time_launches = true);
+  prepared_pipeline(plan p, device_group on, const stop_request* stop, bool time_launches = true);
   ~prepared_pipeline();
   prepared_pipeline(const prepared_pipeline&) = delete;
   prepared_pipeline& operator=(const prepared_pipeline&) = delete;
 
   const plan& planned() const noexcept { return plan_; }
-  graphline::device& device() const noexcept { return device_; }
+  const device_group& devices() const noexcept { return devices_; }
   std::vector<slot>& slots() noexcept { return slots_; }
   std::size_t stream_count() const noexcept { return streams_.size(); }
 
@@ -44,7 +46,7 @@ class prepared_pipeline {
   const std::vector<graph_record>& graphs() const noexcept { return graphs_; }
 
   /// Instantiates the instrumented executables that a timing method needs, once per method.
-  /// @pre The device is idle.
+  /// @pre The devices are idle.
   /// @throws run_error naming the stage
   void prepare(timing_method method);
 
@@ -55,10 +57,10 @@ class prepared_pipeline {
   /// producer; empty for a tensor that is whole in every frame, or has been.
   std::optional<std::int64_t> rows_of(std::size_t tensor, std::size_t in_slot) const;
 
-  /// Returns a tensor's bytes in host memory. If the tensor is on the device, allocates `staging`
-  /// and copies the bytes there.
-  /// @pre The device is idle.
-  std::span<const std::byte> read(const tensor_view& from, side on, memory& staging);
+  /// Returns the bytes of a view of a tensor in host memory. If the tensor is on a device,
+  /// allocates `staging` and copies the bytes there.
+  /// @pre The devices are idle.
+  std::span<const std::byte> read(const tensor_view& from, std::size_t tensor, memory& staging);
 
  private:
   void make_inputs();
@@ -74,10 +76,14 @@ class prepared_pipeline {
   void capture_in_parts(bound_stage& stage, bound_variant& of);
 
   plan plan_;
-  graphline::device& device_;
+  /// Returns the device of a device stage.
+  device& of(std::size_t stage) const { return devices_[plan_.stages[stage].device]; }
+
+  device_group devices_;
   std::vector<std::unique_ptr<stream>> streams_;
-  std::unique_ptr<stream> transfers_;  ///< copies inputs to the device and outputs back
-  std::vector<memory> inputs_;         ///< by tensor; empty for tensors that are not inputs
+  /// By device: copies inputs to the device and outputs back.
+  std::vector<std::unique_ptr<stream>> transfers_;
+  std::vector<memory> inputs_;  ///< by tensor; empty for tensors that are not inputs
   std::vector<std::vector<std::unique_ptr<device_stage>>> device_stages_;  ///< as `parts_`
   std::vector<std::unique_ptr<cpu_stage>> cpu_stages_;  ///< by stage; null for device stages
   stage_parts parts_;

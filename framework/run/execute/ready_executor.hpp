@@ -86,7 +86,7 @@ class ready_executor final : public executor {
   }
 
   phase_result run(phase& b) override {
-    const scoped_cpu_affinity kept(pipeline_.device().properties().host_cpus);
+    const scoped_cpu_affinity kept(pipeline_.devices().host_cpus());
     phase_ = &b;
     runner_ = &host_.begin(*b.into);
     causes_ = b.into->keeps_causes();
@@ -121,7 +121,7 @@ class ready_executor final : public executor {
     if (result.failure) {
       // Device stages that nothing waits for may still be running.
       try {
-        pipeline_.device().synchronize(wait_mode::block);
+        pipeline_.devices().synchronize(wait_mode::block);
       } catch (const std::exception&) {
       }
     }

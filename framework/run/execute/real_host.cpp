@@ -8,7 +8,7 @@
 
 namespace graphline {
 /// Makes at most one thread per CPU stage, because a stage never overlaps itself.
-void real_host::workers::start(const device& d, std::span<const plan* const> plans) {
+void real_host::workers::start(const device_group& on, std::span<const plan* const> plans) {
   std::int64_t cpu_stages = 0;
   bool device_stages = false;
   int cores = 1;
@@ -16,13 +16,12 @@ void real_host::workers::start(const device& d, std::span<const plan* const> pla
     const auto on_cpu = std::ranges::count(p->stages, side::cpu, &planned_stage::on);
     cpu_stages += on_cpu;
     device_stages = device_stages || on_cpu < std::ssize(p->stages);
-    cores = std::max(cores, cores_for_cpu_stages(*p, d.properties()));
+    cores = std::max(cores, cores_for_cpu_stages(*p, on.compute_threads()));
   }
   const auto threads = static_cast<int>(std::clamp<std::int64_t>(cpu_stages, 1, cores));
   // oneTBB warns if more places are requested than there are cores.
   const int places = std::max(threads, std::min(cores, usable_cores()));
-  pool = std::make_unique<task_pool>(threads, places,
-                                     device_stages ? d.properties().host_cpus : cpu_set(),
+  pool = std::make_unique<task_pool>(threads, places, device_stages ? on.host_cpus() : cpu_set(),
                                      plans.front()->run.realtime);
 }
 
@@ -39,7 +38,7 @@ void real_host::start_workers(workers& of, seen_function seen) {
     stream_locks_.push_back(std::make_unique<std::mutex>());
   }
   const plan* const own[] = {&p};
-  if (of.pool == nullptr) of.start(pipeline_.device(), own);
+  if (of.pool == nullptr) of.start(pipeline_.devices(), own);
   pool_ = of.pool.get();
   if (queues.empty()) return;
   watcher_ = std::make_unique<completion_watcher>(

@@ -41,7 +41,7 @@ class real_host {
     std::unique_ptr<task_pool> pool;
 
     /// @param plans Pipelines whose CPU stages they run.
-    void start(const device& d, std::span<const plan* const> plans);
+    void start(const device_group& on, std::span<const plan* const> plans);
   };
 
   explicit real_host(prepared_pipeline& pipeline) : pipeline_(pipeline) {}
@@ -49,7 +49,7 @@ class real_host {
   static nanoseconds now() noexcept { return graphline::now(); }
 
   const stage_runner& begin(recording& into) {
-    return runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, into);
+    return runner_.emplace(pipeline_.devices(), pipeline_.planned().run.wait, into);
   }
 
   waits make_waits() const { return waits(pipeline_.planned().run.wait); }
@@ -106,7 +106,7 @@ class real_host {
     std::unique_lock<std::mutex> alone;
     if (runner_->into().apart()) {
       alone = std::unique_lock(issuing_);
-      pipeline_.device().synchronize(runner_->how());
+      pipeline_.devices().synchronize(runner_->how());
     }
     const std::lock_guard lock(*stream_locks_[place.stream]);
     issue(s, frame);

@@ -60,28 +60,32 @@ cost_record cost_of(const prepared_stage& stage, const std::vector<stage_part>& 
 
 }  // namespace
 
-recording::recording(const plan& p, const stage_parts& parts, const device_properties& on,
+recording::recording(const plan& p, const stage_parts& parts, const device_group& on,
                      timing_method method, std::int64_t frames, nanoseconds epoch)
     : method_(method), epoch_(epoch) {
-  const kept_columns kept =
-      columns_of(method, p.schedule.properties.one_launch, on.reports_busy_time);
-  keeps_busy_ = kept.busy;
-  keeps_causes_ = kept.causes;
-  keeps_choices_ = kept.causes && p.policy.kind != nullptr;
+  const auto columns = [&](std::size_t device) {
+    return columns_of(method, p.schedule.properties.one_launch,
+                      on[device].properties().reports_busy_time);
+  };
+  const kept_columns of_all = columns(0);
+  keeps_causes_ = of_all.causes;
+  keeps_choices_ = of_all.causes && p.policy.kind != nullptr;
   // Columns with one entry are recorded.
   const std::size_t count = frames > 0 ? 1 : 0;
   if (p.run.late == late_rule::skip_rest) cut_after_ = *p.run.deadline;
   if (cuts()) cut_.resize(count);
   frames_.resize(count);
   if (p.run.batch_frames > 1) batches_.resize(count);
-  if (kept.launches) launches_.resize(count);
-  if (kept.causes) ended_by_.resize(count);
+  if (of_all.launches) launches_.resize(count);
+  if (of_all.causes) ended_by_.resize(count);
   stages_.reserve(p.stages.size());
   for (const auto& stage : p.stages) {
+    const kept_columns kept = columns(stage.device);
     stage_record r;
     r.name = stage.name;
     r.kind = stage.kind->name;
     r.on = stage.on;
+    r.device_index = stage.device;
     r.copy = stage.kind->moves;
     r.priority = stage.priority;
     r.level = stage.level;
@@ -132,7 +136,6 @@ recording::recording(const recording& other) : recording(other, std::lock_guard(
 
 recording::recording(const recording& other, const std::lock_guard<std::mutex>& /*not_growing*/)
     : method_(other.method_),
-      keeps_busy_(other.keeps_busy_),
       keeps_causes_(other.keeps_causes_),
       keeps_choices_(other.keeps_choices_),
       cut_after_(other.cut_after_),

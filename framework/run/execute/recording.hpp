@@ -23,8 +23,8 @@ using stage_parts = std::vector<std::vector<std::vector<stage_part>>>;
 class recording {
  public:
   /// @param epoch Host time to which stamps are relative.
-  recording(const plan& p, const stage_parts& parts, const device_properties& on,
-            timing_method method, std::int64_t frames, nanoseconds epoch);
+  recording(const plan& p, const stage_parts& parts, const device_group& on, timing_method method,
+            std::int64_t frames, nanoseconds epoch);
 
   /// Copies the current state while other threads record.
   recording(const recording& other);
@@ -211,7 +211,7 @@ class recording {
   void keep(Record& of, std::int64_t frame, nanoseconds begin, nanoseconds end,
             std::optional<nanoseconds> busy) noexcept {
     keep(of.device, frame, begin, end);
-    if (keeps_busy_) of.busy[static_cast<std::size_t>(frame)] = busy.value_or(end - begin);
+    if (!of.busy.empty()) of.busy[static_cast<std::size_t>(frame)] = busy.value_or(end - begin);
   }
   void note_thread(std::size_t stage, std::int64_t frame, std::uint32_t thread) noexcept {
     stages_[stage].threads[static_cast<std::size_t>(frame)] = thread;
@@ -221,7 +221,6 @@ class recording {
   void name_threads(run_record& to);
 
   timing_method method_;
-  bool keeps_busy_ = false;
   bool keeps_causes_ = false;
   bool keeps_choices_ = false;  ///< whether a policy chooses
   nanoseconds cut_after_ = 0;   ///< `late: skip_rest`: the deadline; 0: no pass is cut short

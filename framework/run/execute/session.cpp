@@ -82,10 +82,10 @@ class traced_run {
 /// Runs each device stage alone, with all rows, while the device traces operations, and adds the
 /// operations to `record`. If tracing fails, adds a warning. Overwrites the first slot's tensors.
 void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_request* stop) {
-  device& d = pipeline.device();
   const wait_mode how = pipeline.planned().run.wait;
   try {
-    const auto trace = d.trace_operations();
+    std::vector<std::unique_ptr<operation_trace>> traces;
+    for (device* d : pipeline.devices().all()) traces.push_back(d->trace_operations());
     for (auto& stage : pipeline.slots().front().stages) {
       if (stage.cpu != nullptr) continue;
       if (stop != nullptr && stop->raised()) {
@@ -96,7 +96,9 @@ void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_re
       }
       auto& of = record.stages[stage.index];
       const auto& parts = pipeline.parts()[stage.index].back();
-      const auto run = [&] { return traced_run(stage, parts, d, how, *trace); };
+      const auto run = [&] {
+        return traced_run(stage, parts, *stage.placed_on, how, *traces[stage.device_index]);
+      };
       with_stage_context(pipeline.planned().stages[stage.index], "tracing its operations", [&] {
         run();  // the first traced run includes set-up
         for (int i = 0; i < traced_runs; ++i) run().add_to(of);
@@ -128,7 +130,8 @@ bool has_parts(const prepared_pipeline& pipeline) {
 void add_library_versions(const prepared_pipeline& pipeline,
                           std::vector<std::pair<std::string, std::string>>& to) {
   for (const auto& stage : pipeline.planned().stages) {
-    const auto of = stage.kind->libraries.find(pipeline.device().properties().backend);
+    const device& on = pipeline.devices()[stage.device];
+    const auto of = stage.kind->libraries.find(on.properties().backend);
     if (of == stage.kind->libraries.end()) continue;
     for (auto& library : of->second()) {
       if (std::ranges::find(to, library) == to.end()) to.push_back(std::move(library));
@@ -187,7 +190,7 @@ std::pair<tensor_type, std::span<const std::byte>> frame_values(prepared_pipelin
     if (view.type.shape.rank() == 0) return {view.type, {}};
     view.type.shape.set_rows(*rows);
   }
-  return {view.type, pipeline.read(view, pipeline.planned().tensors[tensor].on, staging)};
+  return {view.type, pipeline.read(view, tensor, staging)};
 }
 
 /// Writes the outputs in a slot into a folder, which it creates if missing.
@@ -286,14 +289,19 @@ struct required_realtime : scoped_realtime {
 
 }  // namespace
 
-session::session(plan p, graphline::device& d, const stop_request* stop,
+session::session(plan p, device_group on, const stop_request* stop,
                  const shared_resources<real_host>* share, bool time_launches) {
   suggest_on_crash(p.run.guard ? nullptr
                                : "if a stage wrote beyond its outputs, --guard on finds it");
   { const required_realtime permitted(p.run.realtime); }
-  const memory_usage before = d.usage();
-  pipeline_ = std::make_unique<prepared_pipeline>(std::move(p), d, stop, time_launches);
-  memory_ = taken_since(before, d.usage());
+  const memory_usage before = on.usage();
+  std::vector<memory_usage> each;
+  for (const graphline::device* d : on.all()) each.push_back(d->usage());
+  pipeline_ = std::make_unique<prepared_pipeline>(std::move(p), on, stop, time_launches);
+  memory_ = taken_since(before, on.usage());
+  for (std::size_t d = 0; d < each.size(); ++d) {
+    memories_.push_back(taken_since(each[d], on[d].usage()));
+  }
   executor_ = make_executor(*pipeline_, share);
   measured_ = std::make_unique<measured_frames>();
 }
@@ -304,8 +312,8 @@ const plan& session::planned() const noexcept {
   return pipeline_->planned();
 }
 
-device& session::device() const noexcept {
-  return pipeline_->device();
+const device_group& session::devices() const noexcept {
+  return pipeline_->devices();
 }
 
 std::vector<timing_method> session::timing_methods() const {
@@ -320,7 +328,7 @@ std::vector<timing_method> session::timing_methods() const {
 
 run_record session::run(const run_options& options) {
   const required_realtime realtime(planned().run.realtime);
-  run_record record = begin_record(planned(), device().properties());
+  run_record record = begin_record(planned(), devices().properties());
   record.run.timing = options.timing.value_or(record.run.timing);
   record.run.frames = frames_that_arrive(planned(), options.frames.value_or(record.run.frames));
   record.run.warmup = options.warmup.value_or(record.run.warmup);
@@ -333,7 +341,7 @@ run_record session::run(const run_options& options) {
       policy.kind != nullptr && policy.kind->needs_times && options.expected.empty();
   if (record.policy) record.policy->expected_from = options.expected_from;
   refusal_of(planned(), method, record.run.rate).throw_if_errors();
-  const auto allocations_before = device().usage().allocations;
+  const auto allocations_before = devices().usage().allocations;
   pipeline_->prepare(method);
   if (method == timing_method::layers && !has_parts(*pipeline_)) {
     record.warnings.push_back(
@@ -343,17 +351,21 @@ run_record session::run(const run_options& options) {
   record.epoch = epoch;
 
   // If expected times are those of the warm-up, it measures them under all methods.
-  recording ignored(planned(), pipeline_->parts(), record.device,
+  recording ignored(planned(), pipeline_->parts(), devices(),
                     times_stages ? timing_method::event : method, record.run.warmup, epoch);
-  if (times_stages && !record.device.reports_busy_time) ignored.keep_apart();
+  if (times_stages &&
+      !std::ranges::all_of(devices().properties(), &device_properties::reports_busy_time))
+    ignored.keep_apart();
   phase warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
   warmup.together = planned().run.batch_frames;
-  std::optional<clock_watch> clock;
-  if (!options.common_epoch) clock.emplace(device());
+  std::vector<clock_watch> clocks;  // by device
+  if (!options.common_epoch) {
+    for (device* d : devices().all()) clocks.emplace_back(*d);
+  }
   const phase_result warm = executor_->run(warmup);
   last_slot_ = slot_of(ignored, warm.completed);
 
-  recording kept(planned(), pipeline_->parts(), record.device, method, record.run.frames, epoch);
+  recording kept(planned(), pipeline_->parts(), devices(), method, record.run.frames, epoch);
   phase_result result = warm;
   result.completed = 0;
   if (!warm.interrupted && !warm.failure) {
@@ -397,12 +409,18 @@ run_record session::run(const run_options& options) {
           "writing");
     }
     measured.policy = joined;
-    machine_watch machine(device(), options.at_machine);
+    machine_watch machine(devices().front(), options.at_machine);
+    for (std::size_t d = 0; d < record.devices.size(); ++d) {
+      record.devices[d].before = devices()[d].state();
+    }
     if (options.before_frames) options.before_frames();
-    device().profile(true);
+    for (device* d : devices().all()) d->profile(true);
     const nanoseconds used_before = processor_time();
     if (record.run.max_time) stop.raise_at(now() + *record.run.max_time);
     record.memory = memory_;
+    for (std::size_t d = 0; d < record.devices.size(); ++d) {
+      record.devices[d].memory = memories_[d];
+    }
     measured_->begin(record, kept, schedule.get(), epoch);
     result = executor_->run(measured);
     const nanoseconds ended = now();
@@ -410,17 +428,23 @@ run_record session::run(const run_options& options) {
     record.processor_time = processor_time() - used_before;
     if (!result.failure && options.after_frames) options.after_frames();
     // Called after `after_frames`, because this ends the profile of all concurrent runs.
-    device().profile(false);
+    for (device* d : devices().all()) d->profile(false);
     record.conditions = machine.end(epoch);
+    for (std::size_t d = 0; d < record.devices.size(); ++d) {
+      record.devices[d].after = devices()[d].state();
+    }
     if (schedule) record.load = schedule->end(epoch, ended, result.completed);
     if (options.feed) record.load = options.feed->end(epoch, ended, result.completed);
-    if (clock && !result.failure) clock->end();
+    for (clock_watch& clock : clocks) {
+      if (!result.failure) clock.end();
+    }
     if (result.completed > 0) last_slot_ = slot_of(kept, result.completed);
   }
   record.memory = memory_;
-  record.memory.allocations += device().usage().allocations - allocations_before;
+  record.memory.allocations += devices().usage().allocations - allocations_before;
+  for (std::size_t d = 0; d < record.devices.size(); ++d) record.devices[d].memory = memories_[d];
   std::move(kept).move_into(record, result.completed);
-  if (clock) clock->settle(record, epoch);
+  for (std::size_t d = 0; d < clocks.size(); ++d) clocks[d].settle(record, epoch, d);
   record.interrupted = result.interrupted;
   if (options.feed != nullptr && !result.interrupted &&
       !result.failure) {  // a closed feed ends the run early

@@ -8,7 +8,7 @@
 
 #include "framework/base/machine_state.hpp"
 #include "framework/base/stop_request.hpp"
-#include "framework/device/device.hpp"
+#include "framework/device/device_group.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/record/run_record.hpp"
 
@@ -68,22 +68,24 @@ struct run_options {
   progress_function on_progress = {};
 };
 
-/// A plan prepared on a device, with graphs captured. Can run any number of times. Not thread-safe.
+/// A plan prepared on its devices, with graphs captured. Can run any number of times. Not
+/// thread-safe.
 class session {
  public:
-  /// @pre `d` outlives the session.
+  /// @param on As many as the plan has; a single device converts.
+  /// @pre The devices outlive the session.
   /// @throws run_error naming the stage that failed
   /// @throws interrupted_error if `stop` is raised during the preparation
   /// @param share What the pipeline shares with others; null for nothing
   /// @param time_launches Also time repeated launches of each graph, from which reports compute
   /// what graph launch saves
-  session(plan p, graphline::device& d, const stop_request* stop = nullptr,
+  session(plan p, device_group on, const stop_request* stop = nullptr,
           const shared_resources<real_host>* share = nullptr, bool time_launches = true);
   ~session();
   session(session&&) noexcept;
 
   const plan& planned() const noexcept;
-  graphline::device& device() const noexcept;
+  const device_group& devices() const noexcept;
 
   /// Returns the timing methods that the plan allows; omits `layers` if no stage has parts.
   std::vector<timing_method> timing_methods() const;
@@ -114,7 +116,8 @@ class session {
   std::optional<std::size_t> slot_of(const recording& of, std::int64_t completed) const;
 
   std::unique_ptr<prepared_pipeline> pipeline_;
-  memory_usage memory_;  ///< memory of the prepared pipeline
+  memory_usage memory_;                 ///< memory of the prepared pipeline
+  std::vector<memory_usage> memories_;  ///< by device
   std::unique_ptr<executor> executor_;
   std::unique_ptr<measured_frames> measured_;
   std::optional<std::size_t> last_slot_;  ///< slot with the outputs of the last frame

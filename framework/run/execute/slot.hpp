@@ -125,6 +125,8 @@ struct bound_stage {
   std::unique_ptr<event> complete;         ///< null if nothing waits for the stage
 
   // Device stages.
+  device* placed_on = nullptr;
+  std::size_t device_index = 0;         ///< in the plan
   std::vector<bound_variant> variants;  ///< by bucket; then again by bucket, with the alternative
   std::unique_ptr<timed_event> begin;   ///< for `event` and `layers`
   std::unique_ptr<timed_event> end;
@@ -181,7 +183,7 @@ struct bound_stage {
 
 /// Buffers, graph executables and events of one frame in flight.
 struct slot {
-  memory device_block;
+  std::vector<memory> device_blocks;  ///< by device
   memory pinned_block;
   memory selectors;                    ///< pinned; with `graphs: frame`
   std::vector<bound_stage> stages;     ///< in the plan's order

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
 
 #include "framework/base/clock.hpp"
-#include "framework/device/device.hpp"
+#include "framework/device/device_group.hpp"
 #include "framework/record/timing_protocol.hpp"
 #include "framework/run/execute/recording.hpp"
 #include "framework/run/execute/slot.hpp"
@@ -51,8 +52,11 @@ struct real_clock {
 /// Executes single stages with the timing method of a recording, for all executors.
 class stage_runner {
  public:
-  stage_runner(device& d, wait_mode how, recording& into)
-      : device_(d), ranges_(d.shows_ranges() ? &d : nullptr), how_(how), into_(into) {}
+  stage_runner(device_group on, wait_mode how, recording& into)
+      : ranges_(on.front().shows_ranges() ? &on.front() : nullptr),
+        how_(how),
+        into_(into),
+        devices_(std::move(on)) {}
 
   void run_on_cpu(bound_stage& s, const frame_position& frame) const {
     const profiler_range range(ranges_, s.name);
@@ -115,21 +119,25 @@ class stage_runner {
     }
   }
 
-  /// Reads the stamps of a frame whose stages are all complete. Converts the first event to the
-  /// host's clock and adds elapsed times, because elapsed times between close events are more
-  /// precise.
+  /// Reads the stamps of a frame whose stages are all complete. Converts the first event of each
+  /// device to the host's clock and adds elapsed times, because elapsed times between close events
+  /// are more precise.
   void read_stamps(const slot& s, const frame_position& frame) const {
     if (into_.method() == timing_method::callback) read_host_stamps(s, frame);
     if (!traits_of(into_.method()).by_events) return;
     const bool layers = into_.method() == timing_method::layers;
-    const timed_event* first = nullptr;
-    nanoseconds first_at = 0;
+    struct origin {
+      const timed_event* first = nullptr;
+      nanoseconds at = 0;
+    };
+    std::array<origin, most_devices> origins{};
     for (const auto& stage : s.stages) {
       if (stage.cpu != nullptr) continue;
       if (stage.skipped()) {
         into_.on_device(stage.index, frame.index, stage.chosen.at, stage.chosen.at, {});
         continue;
       }
+      auto& [first, first_at] = origins[stage.device_index];
       if (first == nullptr) {
         first = stage.begin.get();
         first_at = first->on_host_clock().at;
@@ -192,7 +200,7 @@ class stage_runner {
     void record_end() { s.on->record(*s.end); }
     void call_begin() { s.on->call(*s.called_begin); }
     void call_end() { s.on->call(*s.called_end); }
-    void synchronize() { runner.device_.synchronize(runner.how_); }
+    void synchronize() { runner.devices_.synchronize(runner.how_); }
     void keep_enqueued(nanoseconds begin, nanoseconds end) {
       runner.into_.enqueued(s.index, frame, begin, end, clock.thread());
     }
@@ -201,10 +209,10 @@ class stage_runner {
     }
   };
 
-  device& device_;
   device* ranges_;
   wait_mode how_;
   recording& into_;
+  device_group devices_;
 };
 
 }  // namespace graphline

@@ -121,7 +121,7 @@ class virtual_host {
     }
     for (watcher& w : watchers_) w.clear();
     std::ranges::fill(stream_free_, nanoseconds{0});
-    return runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, into);
+    return runner_.emplace(pipeline_.devices(), pipeline_.planned().run.wait, into);
   }
 
   waits make_waits() noexcept { return waits(*this); }

@@ -59,13 +59,13 @@ class virtual_session::world {
 
   run_record run(const virtual_times& times, const virtual_run_options& options) {
     times_ = &times;
-    run_record record = begin_record(planned_, machine_.device);
+    run_record record = begin_record(planned_, {machine_.device});
     record.environment.clear();  // that of this process
     record.run.frames = frames_that_arrive(planned_, options.frames.value_or(record.run.frames));
     if (options.rate) record.run.rate = options.rate;
     record.cpu_cores = machine_.cores;
     const nanoseconds epoch = clock_.now();
-    recording kept(pipeline_.planned(), pipeline_.parts(), device_->properties(), record.run.timing,
+    recording kept(pipeline_.planned(), pipeline_.parts(), *device_, record.run.timing,
                    record.run.frames, epoch);
     const auto schedule =
         make_frame_schedule(planned_, record.run, options.arrival_seed.value_or(record.run.seed));

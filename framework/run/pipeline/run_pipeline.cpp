@@ -9,6 +9,7 @@
 #include "framework/base/machine.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/plan/experiment_plan.hpp"
+#include "framework/run/pipeline/open_devices.hpp"
 #include "framework/spec/yaml_reader.hpp"
 
 namespace graphline {
@@ -69,6 +70,7 @@ planned_pipeline plan_pipeline(const pipeline_source& from, stage_registry& stag
   }
   try {
     machine = target_of(options.device, use);
+    machine.chosen = options.device != "auto" && !options.is_default;
   } catch (const no_device_error&) {
     // Reports the missing device only if the pipeline has no errors.
     make_planned(from, stages, options, backend_of(options.device), no_machine);
@@ -81,9 +83,8 @@ run_record run_pipeline(const pipeline_source& from, const planning_options& pla
                         const run_options& options, stage_registry stages) {
   auto [planned, machine, warnings] = plan_pipeline(from, stages, planning);
   planned.files = checksums_of(data_files(planned));
-  const auto device =
-      builtin_devices().open({planning.device, static_cast<int>(planned.run.threads)});
-  run_record record = session(std::move(planned), *device, options.stop).run(options);
+  const open_devices devices(planned, planning.device);
+  run_record record = session(std::move(planned), devices.group(), options.stop).run(options);
   for (auto at = record.warnings.begin(); const diagnostic& warning : warnings.all()) {
     at = std::next(record.warnings.insert(at, on_one_line(warning)));
   }
@@ -92,6 +93,7 @@ run_record run_pipeline(const pipeline_source& from, const planning_options& pla
 
 plan_target target_of(const std::string& device_name, plan_use use) {
   plan_target result;
+  result.with_device = [use](const std::string& name) { return target_of(name, use); };
   result.cpus = affinity_cpus();
   result.host_memory_bytes = total_memory().value_or(0);
   try {

@@ -51,6 +51,7 @@ enum class plan_use {
 
 struct planning_options {
   std::string device = "auto";                                ///< auto, host, cuda or cuda:N
+  bool is_default = false;                                    ///< whether nobody chose the device
   std::vector<std::pair<std::string, std::string>> set = {};  ///< parameters by name
   /// Modifies the spec before planning, for example its run settings; reports errors to `out`.
   std::function<void(pipeline_spec&, diagnostics& out)> adjust = {};
