@@ -35,7 +35,7 @@ void check_once(const draft& d, const place& where) {
 /// declares it.
 std::string missing_device(const device_spec& device, std::string why) {
   why.resize(std::min(why.size(), why.find("; --device host")));
-  const place& at = device.device.place;
+  const place& at = device.name.place;
   const auto where = at.line > 0 ? fmt::format("{}:{}: ", at.source->name(), at.line) : "";
   return fmt::format("{}device '{}': {}; 'host' runs on the CPU", where, device.name.text, why);
 }

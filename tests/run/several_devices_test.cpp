@@ -128,11 +128,11 @@ TEST(devices_of_a_run, pass_a_failure_on_to_those_that_wait) {
   for (const strategy how : {strategy::serial, strategy::async, strategy::overlap}) {
     const three_devices on;
     auto spec = pipeline_of(
-        {make_stage("doomed", "device_fail", {}, 10), make_stage("next", "device_mix", {"doomed"}),
+        {make_stage("doomed", "device_fail", {}, 5), make_stage("next", "device_mix", {"doomed"}),
          make_stage("last", "cpu_mix", {"next"})},
         20, 0);
     spec.run.strategy = how;
-    spec.run.graphs = graph_mode::off;  // preparation runs it once for each frame in flight
+    spec.run.graphs = graph_mode::off;  // preparation runs it once in each slot
     spec.run.in_flight = how == strategy::serial ? 1 : 3;
     three_devices::declare(spec);
     spec.stages[1].on.text = "b";

@@ -42,6 +42,8 @@ constexpr auto heading<settings> = "settings";
 template <>
 constexpr auto heading<device_properties> = "device";
 template <>
+constexpr auto heading<device_record> = "declared device";
+template <>
 constexpr auto heading<memory_usage> = "memory";
 template <>
 constexpr auto heading<source_record> = "source";
@@ -250,7 +252,7 @@ TEST(record_keys, are_those_of_the_document) {
   ASSERT_NE(document.find("\n## "), std::string::npos) << path;
   std::string expected =
       document.substr(0, document.find("\n## ") + 1) +
-      tables_of<run_record, settings, device_properties, memory_usage, source_record,
+      tables_of<run_record, settings, device_properties, device_record, memory_usage, source_record,
                 conditions_record, standstill_record, prediction_record, predicted_figure,
                 faster_stage, worst_case, longest_stage, device_change, stage_factor, policy_record,
                 device_state, thread_time, load_record, calibration, ceiling_figure, stage_record,
