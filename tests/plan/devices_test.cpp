@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "framework/base/error.hpp"
+#include "framework/plan/placement.hpp"
 #include "tests/plan/plan_testing.hpp"
 
 namespace graphline::plan_testing {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "framework/base/thread_number.hpp"
+#include "framework/device/device_group.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/run/execute/frame_schedule.hpp"
