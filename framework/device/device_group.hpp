@@ -13,7 +13,7 @@
 
 namespace graphline {
 
-/// The devices of a pipeline, in the order of its plan. They outlive the group and its copies.
+/// The devices that a pipeline runs on, in plan order. Does not own them.
 class device_group {
  public:
   device_group(device& only) : all_{&only} {}

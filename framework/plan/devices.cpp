@@ -13,7 +13,7 @@ bool on_host(const planned_device& device) {
   return device.backend == "host" || (device.backend.empty() && device.request.starts_with("host"));
 }
 
-/// Returns the same text for all names of a device. Devices of `host` differ without an index.
+/// Returns the canonical name: `cuda:0` for `cuda`. Each `host` without an index is a new device.
 std::string index_of(const planned_device& device) {
   if (device.request == "auto" && !on_host(device)) return device.backend + ":0";
   return device.request == "cuda" ? "cuda:0" : device.request;

@@ -77,7 +77,7 @@ struct planned_bucket {
   std::shared_ptr<const prepared_stage> prepared;
 };
 
-/// A device of the pipeline.
+/// A device that the pipeline uses.
 struct planned_device {
   std::string name = {};     ///< in the pipeline; empty for the one that the program opens
   std::string request = {};  ///< as for --device; empty likewise

@@ -33,7 +33,7 @@ struct plan_target {
 /// once: unknown kinds, wrong parameters, missing or surplus tensors, tensors never written or
 /// written twice, duplicate names, cycles (with their stages), shape mismatches, excessive sizes
 /// and contradictory settings. `registry` must outlive the plan.
-/// @throws no_device_error if there is no error, but a device that the pipeline declares is missing
+/// @throws no_device_error if a declared device is missing and the spec has no errors
 plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
                diagnostics& out);
 

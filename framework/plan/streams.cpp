@@ -70,7 +70,7 @@ void raise_priority(plan& p, const planned_stage& stage) {
   stream.priority = std::min(stream.priority, stage.priority);
 }
 
-/// Returns the name of a stream, which tells the device if there are several.
+/// Puts the device's name before a stream's name if there are several devices.
 std::string on_device(const plan& p, std::size_t device, std::string name) {
   return p.devices.size() == 1 ? name : fmt::format("{} {}", p.devices[device].name, name);
 }

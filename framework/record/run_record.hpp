@@ -365,7 +365,7 @@ void fields(Archive& a, part_of_record<policy_record> auto& of) {
 struct device_record {
   std::string name;  ///< in the pipeline
   device_properties properties;
-  memory_usage memory = {};     ///< of the pipeline; the peak includes preparation
+  memory_usage memory = {};     ///< used by the pipeline, at its peak also in preparation
   nanoseconds clock_error = 0;  ///< as in the run
   nanoseconds clock_drift = 0;
   std::optional<device_state> before = {};  ///< the measured frames

@@ -162,9 +162,10 @@ std::vector<configuration_spec> draw_combinations(const std::vector<node::member
   for (const auto& axis : axes) {
     const auto values = read_grid(node::mapping({axis}), nullptr, nullptr, out);  // checks them
     if (out.has_errors()) continue;
-    const bool has_own = std::ranges::any_of(values, [&](const configuration_spec& of) {
-      return of.assignments.front().value.in_one_line() == value_in(file, axis.key.text);
-    });
+    const bool has_own = std::ranges::any_of(
+        values, [own = value_in(file, axis.key.text)](const configuration_spec& of) {
+          return of.assignments.front().value.in_one_line() == own;
+        });
     for (std::size_t i = 0; i < drawn.size(); ++i) {
       if (has_own && uniform_unit(random) > changed[i]) continue;
       drawn[i].assignments.push_back(values[random() % values.size()].assignments.front());

@@ -121,7 +121,7 @@ class host_worker {
   void unpark() noexcept;
   void wake_peers() noexcept;
 
-  // All workers of the process, and the number of waits for other devices.
+  // Every worker in this process, and the number of pending waits for other devices.
   static inline std::mutex workers_mutex_;
   static inline std::vector<host_worker*> workers_;
   static inline std::atomic<int> peer_waits_{0};

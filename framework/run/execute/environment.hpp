@@ -20,7 +20,7 @@ std::vector<std::pair<std::string, std::string>> describe_environment();
 /// @param compute_threads of the `host` devices
 int cores_for_cpu_stages(const plan& p, int compute_threads);
 
-/// Returns a record of the plan, its settings, the devices and the environment, without frames.
+/// Starts a record: fills in the plan, its settings, the devices and the environment.
 run_record begin_record(const plan& p, const std::vector<device_properties>& on);
 
 }  // namespace graphline

@@ -75,10 +75,10 @@ class prepared_pipeline {
   void bind_variants(slot& s, std::size_t stage, std::size_t in_slot);
   void capture_in_parts(bound_stage& stage, bound_variant& of);
 
-  plan plan_;
   /// Returns the device of a device stage.
   device& of(std::size_t stage) const { return devices_[plan_.stages[stage].device]; }
 
+  plan plan_;
   device_group devices_;
   std::vector<std::unique_ptr<stream>> streams_;
   /// By device: copies inputs to the device and outputs back.

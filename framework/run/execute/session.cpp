@@ -329,6 +329,8 @@ std::vector<timing_method> session::timing_methods() const {
 run_record session::run(const run_options& options) {
   const required_realtime realtime(planned().run.realtime);
   run_record record = begin_record(planned(), devices().properties());
+  record.memory = memory_;
+  for (std::size_t d = 0; d < record.devices.size(); ++d) record.devices[d].memory = memories_[d];
   record.run.timing = options.timing.value_or(record.run.timing);
   record.run.frames = frames_that_arrive(planned(), options.frames.value_or(record.run.frames));
   record.run.warmup = options.warmup.value_or(record.run.warmup);
@@ -417,10 +419,6 @@ run_record session::run(const run_options& options) {
     for (device* d : devices().all()) d->profile(true);
     const nanoseconds used_before = processor_time();
     if (record.run.max_time) stop.raise_at(now() + *record.run.max_time);
-    record.memory = memory_;
-    for (std::size_t d = 0; d < record.devices.size(); ++d) {
-      record.devices[d].memory = memories_[d];
-    }
     measured_->begin(record, kept, schedule.get(), epoch);
     result = executor_->run(measured);
     const nanoseconds ended = now();
@@ -440,9 +438,7 @@ run_record session::run(const run_options& options) {
     }
     if (result.completed > 0) last_slot_ = slot_of(kept, result.completed);
   }
-  record.memory = memory_;
   record.memory.allocations += devices().usage().allocations - allocations_before;
-  for (std::size_t d = 0; d < record.devices.size(); ++d) record.devices[d].memory = memories_[d];
   std::move(kept).move_into(record, result.completed);
   for (std::size_t d = 0; d < clocks.size(); ++d) clocks[d].settle(record, epoch, d);
   record.interrupted = result.interrupted;

@@ -9,7 +9,7 @@
 
 namespace graphline {
 
-/// The open devices of a pipeline.
+/// Opens and owns the devices of a pipeline.
 class open_devices {
  public:
   /// Opens the devices that a plan declares, else the one of this name. Several `host` devices
