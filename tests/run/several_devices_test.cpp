@@ -54,7 +54,9 @@ TEST_P(several_devices, compute_what_one_device_computes_on_random_graphs) {
     const run_record record =
         whole_run(s, {.timing = methods[static_cast<std::size_t>(round) % methods.size()]});
     expect_outputs(record, pipeline, "round " + std::to_string(round));
-    if (record.run.timing == timing_method::event) {
+    // Devices that end frames at the same moment may begin the next ones in either order.
+    const bool in_order = GetParam().how != strategy::overlap || GetParam().in_flight == 1;
+    if (record.run.timing == timing_method::event && in_order) {
       expect_frames_in_order_and_stages_within(record);
     }
   }
