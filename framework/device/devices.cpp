@@ -75,8 +75,8 @@ choice choose(const std::vector<backend>& backends, const std::string& request) 
   const auto found = std::ranges::find(backends, name, &backend::name);
   if (found == backends.end()) {
     throw no_device_error(
-        fmt::format("this program was built without the '{}' device; use --device host, or build "
-                    "it on a machine with the CUDA toolkit",
+        fmt::format("this program was built without the '{}' device; build it on a machine with "
+                    "the CUDA toolkit; --device host runs on the CPU",
                     name));
   }
 

@@ -74,6 +74,7 @@ void resolve_devices(draft& d) {
   }
   for (const device_spec& device : d.spec.devices) {
     plan_target machine = d.target;
+    bool kinds_known = true;  // which kinds run on it; not in a program that was built without it
     if (machine.with_device) {
       try {
         machine = machine.with_device(device.device.text);
@@ -82,12 +83,13 @@ void resolve_devices(draft& d) {
       } catch (const no_device_error& e) {
         const auto& text = device.device.text;
         machine = {.backend = text.substr(0, text.find(':')), .present = false};
+        kinds_known = false;
         if (d.missing.empty()) d.missing = missing_device(device, e.what());
       }
     }
     d.devices.push_back({.name = device.name.text,
                          .request = device.device.text,
-                         .backend = machine.backend,
+                         .backend = kinds_known ? machine.backend : "",
                          .threads = device.threads,
                          .present = machine.present});
     check_name(d, device.name);

@@ -100,8 +100,8 @@ TEST(device_list, suggests_a_name_for_one_that_is_none) {
 
 TEST(device_list, says_that_this_build_lacks_a_backend) {
   EXPECT_EQ(refusal<no_device_error>(device_list({one_host()}), "cuda"),
-            "this program was built without the 'cuda' device; use --device host, or build it on "
-            "a machine with the CUDA toolkit");
+            "this program was built without the 'cuda' device; build it on a machine with "
+            "the CUDA toolkit; --device host runs on the CPU");
 }
 
 TEST(device_list, says_why_a_backend_finds_no_device) {
