@@ -72,7 +72,8 @@ def by_tpe(pipeline):
 
     def objective(trial):
         settings = {key: trial.suggest_categorical(key, words) for key, words in VALUES.items()}
-        options = [f"--{key.replace('_', '-')}={word}" for key, word in settings.items()]
+        options = [f"--{key.replace('_', '-')}={word}" if key in file else f"--set={key}={word}"
+                   for key, word in settings.items()]
         result = graphline("run", pipeline, "--device", "host", "--frames", given.frames, *options,
                            may_refuse=True)
         if not result:
@@ -83,7 +84,8 @@ def by_tpe(pipeline):
     file = graphline("run", pipeline, "--device", "host", "--frames", 1)["settings"]
     words = {True: "on", False: "off"}
     start = {key: words.get(file[key], str(file[key])) if isinstance(file.get(key), bool)
-             else str(file.get(key, values[0])) for key, values in VALUES.items()}
+             else str(file.get(key, file["params"].get(key, values[0])))
+             for key, values in VALUES.items()}
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(direction="maximize" if given.maximize_throughput else "minimize",
                                 sampler=optuna.samplers.TPESampler(seed=1))

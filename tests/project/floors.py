@@ -14,7 +14,7 @@ import source_tree
 # Lowest first.
 FLOORS = (
     ("framework/base",),
-    ("framework/spec", "framework/device"),
+    ("framework/spec", "framework/device", "framework/ranks"),
     ("framework/stage", "framework/record", "stages/nn"),
     ("stages", "framework/plan"),
     ("framework/run", "framework/analysis"),
@@ -58,6 +58,7 @@ LIBRARIES = (
     ("Boost", r"boost/", r"framework/analysis/(stats/confidence|run/lower_bound)\.cpp$"),
     ("protozero", r"protozero/", r"stages/nn/onnx/"),
     ("oneTBB", r"(oneapi/)?tbb[/.]", r"framework/run/execute/task_pool\.(cpp|hpp)$"),
+    ("MPI", r"mpi\.h$", r"framework/ranks/mpi/"),
     ("oneDNN", r"(oneapi/dnnl/)?dnnl", HOST_STAGES),
     (
         "CUDA",

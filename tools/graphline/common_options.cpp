@@ -280,6 +280,20 @@ experiment_spec pipeline_options::as_experiment() const {
   return made;
 }
 
+void pipeline_options::choose_device_of_rank(int rank, int local_rank) {
+  for (const auto& [pattern, number] : {std::pair("{rank}", rank), {"{local}", local_rank}}) {
+    if (const auto at = device_.find(pattern); at != device_.npos) {
+      device_.replace(at, std::string_view(pattern).size(), fmt::to_string(number));
+    }
+  }
+  if (device_ != "auto" && device_ != "cuda") return;
+  for (const backend& known : builtin_devices().backends()) {
+    std::string reason;
+    const auto present = std::ssize(known.list(reason));
+    if (known.name == "cuda" && present > 0) device_ = fmt::format("cuda:{}", local_rank % present);
+  }
+}
+
 plan pipeline_options::make_plan(const std::function<void(settings&)>& adjust) {
   return plan_to(plan_use::run, adjust).planned;
 }

@@ -125,6 +125,10 @@ class pipeline_options {
   /// configurations, and without configurations.
   experiment_spec as_experiment() const;
 
+  /// Replaces {rank} and {local} in the device's name. Of a `cuda` device without an index, takes
+  /// the one whose index is `local_rank`, modulo the number of devices.
+  void choose_device_of_rank(int rank, int local_rank);
+
   const std::string& device_name() const noexcept { return device_; }
 
   /// Returns the plan to run.

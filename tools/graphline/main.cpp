@@ -26,6 +26,7 @@
 #include "framework/base/file/file_trouble.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
+#include "framework/ranks/mpi_communicator.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/terminal.hpp"
@@ -246,6 +247,12 @@ int run_command(int argc, char** argv) {
     return program.exit(asked);  // the command line was --help or --version
   } catch (const CLI::ParseError& problem) {
     return report_usage(program, problem, argc, argv);
+  }
+  if (const auto name = program.get_subcommands().front()->get_name();
+      name != "run" && ranks_of_job() > 1) {
+    if (!leads_job()) return static_cast<int>(exit_status::done);
+    throw input_error(fmt::format(
+        "only 'run' works on several ranks; start 'graphline {}' without MPI's launcher", name));
   }
   if (opens_device(program)) make_openmp_passive(argv);
   refuse_empty_values(program);

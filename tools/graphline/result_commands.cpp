@@ -26,18 +26,42 @@ namespace {
 
 struct report_arguments {
   std::string result;
+  std::int64_t rank = -1;  ///< whose run to report; -1: the whole result
   result_files files;
 };
 
+/// Replaces the result of several ranks by the run of one.
+void choose_rank(any_record& record, const report_arguments& given) {
+  if (given.rank < 0) return;
+  auto* const ranks = std::get_if<ranks_record>(&record);
+  if (ranks == nullptr) {
+    throw input_error(fmt::format("--rank {}: {} is not the result of a run on several ranks",
+                                  given.rank, quote(given.result, 200)));
+  }
+  const auto at = static_cast<std::size_t>(given.rank);
+  if (at >= ranks->ranks.size()) {
+    throw input_error(fmt::format("--rank {}: the run was on ranks 0 to {}", given.rank,
+                                  ranks->ranks.size() - 1));
+  }
+  if (!ranks->ranks[at].run) {
+    throw input_error(
+        fmt::format("--rank {}: this rank was lost: {}", given.rank, ranks->ranks[at].lost));
+  }
+  record = any_record(run_record(std::move(*ranks->ranks[at].run)));
+}
+
 exit_status make_reports(const report_arguments& given) {
-  const auto record = read_record(given.result);
+  auto record = read_record(given.result);
+  choose_rank(record, given);
   const auto* run = std::get_if<run_record>(&record);
   const auto& trace = given.files.path("--trace");
   if (run == nullptr && !trace.empty()) {
-    throw input_error(
-        fmt::format("--trace {}: {} is not the result of one run; 'graphline run' with --trace "
-                    "FILE makes a trace",
-                    quote(trace, 200), quote(given.result, 200)));
+    throw input_error(fmt::format(
+        "--trace {}: {} is not the result of one run; {} "
+        "makes a trace",
+        quote(trace, 200), quote(given.result, 200),
+        std::holds_alternative<ranks_record>(record) ? "with --rank N, the run of one rank"
+                                                     : "'graphline run' with --trace FILE"));
   }
   const auto says = std::visit([](const auto& of) { return report::describe(of); }, record);
   result_outputs outputs(given.files, {given.result});
@@ -133,6 +157,9 @@ void add_report_command(CLI::App& program, action& chosen) {
   auto given = std::make_shared<report_arguments>();
   command->add_option("RESULT.json", given->result, "A --json result of " + commands_read())
       ->required();
+  command->add_option("--rank", given->rank, "Of a run on several ranks, the run of this one")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
   given->files.add_html(*command, "Write a page for a browser");
   given->files.add(*command, "--trace", "Write a trace of a run for Perfetto");
   given->files.add(*command, "--csv", "Write one row per frame and stage");

@@ -40,6 +40,11 @@ class result_files {
   /// Returns the path given for an option; empty if not requested.
   const std::string& path(std::string_view option) const;
 
+  /// Requests no file.
+  void clear() {
+    for (requested_output& each : all_) each.path.clear();
+  }
+
   const std::list<requested_output>& all() const noexcept { return all_; }
 
  private:

@@ -16,10 +16,16 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/file/locked_file.hpp"
+#include "framework/base/json_reader.hpp"
+#include "framework/base/machine.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/campaign/predict/predictor.hpp"
+#include "framework/campaign/ranks/rank_run.hpp"
+#include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/plan/policies/policies.hpp"
+#include "framework/ranks/mpi_communicator.hpp"
+#include "framework/report/json/record_json.hpp"
 #include "framework/report/render/heading.hpp"
 #include "framework/run/execute/session.hpp"
 #include "framework/run/execute/tensor_data.hpp"
@@ -142,26 +148,45 @@ void check_reference(const std::string& folder, const plan& p) {
   }
 }
 
-exit_status run_pipeline(run_arguments& given) {
-  const stop_request& stop = stop_on_interrupt();
-  plan p = given.pipeline.make_plan();
+/// A run that is ready to begin.
+struct prepared_run {
+  open_devices devices;
+  run_options options;
+  std::vector<std::string> warnings;
+  result_outputs outputs;
+  session prepared;
+};
+
+/// @param warns Print warnings about the pipeline.
+/// @throws What planning, opening the device and `session` throw
+prepared_run prepare(run_arguments& given, const stop_request& stop, bool warns = true) {
+  plan p = given.pipeline.plan_to(plan_use::run, {}, warns).planned;
   given.results.gates.refuse([&](const gate& of) {
     return of.metric == "error" && given.reference.empty()
                ? "the outputs have no reference, which --reference DIR names"
                : why_never_judged(of, p);
   });
-  const auto devices = given.pipeline.open_devices_of(p);
+  auto devices = given.pipeline.open_devices_of(p);
   run_options options{.reference = given.reference};
   check_reference(given.reference, p);
-  const auto warnings =
+  auto warnings =
       take_expected_times(given.sources, p, devices.group().front().properties(), options);
   if (given.each_frame) options.frame_outputs = given.tensors;
   auto outputs = open_outputs(given, p);
   add_checksums(p, outputs, given.sources);
-
-  session s(std::move(p), devices.group(), &stop);
-  progress_line line(given.results.quiet);
   options.stop = &stop;
+  session s(std::move(p), devices.group(), &stop);
+  return {std::move(devices), std::move(options), std::move(warnings), std::move(outputs),
+          std::move(s)};
+}
+
+exit_status run_pipeline(run_arguments& given) {
+  const stop_request& stop = stop_on_interrupt();
+  prepared_run ready = prepare(given, stop);
+  run_options& options = ready.options;
+  result_outputs& outputs = ready.outputs;
+  session& s = ready.prepared;
+  progress_line line(given.results.quiet);
   options.on_progress = [&](const progress& at) {
     line.show(at.warmup ? "warming up" : "measuring", at.done, at.total, "frames");
   };
@@ -174,7 +199,7 @@ exit_status run_pipeline(run_arguments& given) {
   end_measuring("a frame was done",
                 record.interrupted && record.frames.empty() && record.load.dropped.empty());
   add_calibration(record);
-  std::ranges::copy(warnings, std::back_inserter(record.warnings));
+  std::ranges::copy(ready.warnings, std::back_inserter(record.warnings));
 
   if (!given.tensors.empty() && !record.failure) {
     outputs.attempt([&] { s.save_tensors(given.tensors); });
@@ -182,6 +207,123 @@ exit_status run_pipeline(run_arguments& given) {
   const bool kernels = given.kernels && !record.failure && !record.interrupted;
   if (kernels) s.trace_operations(record, &stop);
   return given.results.report(outputs, record, record.interrupted || (kernels && stop.raised()));
+}
+
+// ---- Several ranks ------------------------------------------------------------------------------
+
+record_text as_json() {
+  return {[](const run_record& record) { return record_json(&record).dump(); },
+          [](const std::string& text) {
+            const auto parsed = read_json(text);
+            return std::get<run_record>(record_from(0, json_part(parsed, "record")));
+          }};
+}
+
+/// Returns a warning if ranks of this machine take turns on the cores or the GPUs of this one.
+std::vector<std::string> shared_with_ranks(const communicator& messages,
+                                           const device_properties& device) {
+  if (messages.local_size() == 1) return {};
+  if (device.backend == "host") {
+    const auto cores = std::ssize(affinity_cpus());
+    if (cores == 1) {
+      return {
+          "it is bound to one core, on which its device and its CPU stages take turns; mpirun "
+          "--map-by slot:PE=2 gives a rank two"};
+    }
+    if (cores < ::sysconf(_SC_NPROCESSORS_ONLN)) return {};
+    return {
+        fmt::format("{} ranks of this machine share its {} cores; mpirun --map-by slot:PE=N "
+                    "gives each N cores of its own",
+                    messages.local_size(), cores)};
+  }
+  std::string reason;
+  for (const backend& known : builtin_devices().backends()) {
+    if (known.name != device.backend) continue;
+    const auto present = std::ssize(known.list(reason));
+    if (present >= messages.local_size()) continue;
+    return {
+        fmt::format("{} ranks of this machine share its {} GPUs", messages.local_size(), present)};
+  }
+  return {};
+}
+
+/// Runs on this rank and, on rank 0, reports the runs of all.
+exit_status run_on_ranks(run_arguments& given) {
+  const stop_request& interrupted = stop_on_interrupt();
+  const auto messages = join_ranks();
+  const bool leads = messages->rank() == 0;
+  rank_run ranks(*messages, as_json(), interrupted);
+  const bool traces = !given.results.files.path("--trace").empty();
+  if (!leads) {
+    given.results.files.clear();
+    given.results.quiet = true;
+  }
+  if (!given.tensors.empty()) given.tensors += fmt::format("/rank.{}", messages->rank());
+  std::optional<prepared_run> ready;
+  try {
+    ranks.prepare([&] {
+      if (traces) {
+        throw input_error(
+            "--trace: a trace shows one rank; write the result with --json FILE, then use "
+            "'graphline report FILE --rank N --trace TRACE'");
+      }
+      given.pipeline.choose_device_of_rank(messages->rank(), messages->local_rank());
+      ready.emplace(prepare(given, ranks.stop(), leads));
+    });
+  } catch (const rank_refused& e) {
+    return ranks.finish(e.status());
+  } catch (const error& e) {
+    print(stderr, fmt::format("error: {}\n", e.what()));
+    return ranks.finish(e.status());
+  }
+  run_options& options = ready->options;
+  result_outputs& outputs = ready->outputs;
+  session& s = ready->prepared;
+  ranks.if_stuck([&] { return s.abandon_run(); },
+                 [&](const ranks_record& record) { given.results.report(outputs, record); });
+  progress_line line(given.results.quiet);
+  options.before_frames = [&] { ranks.begin(); };
+  options.after_frames = [&] { ranks.end(); };
+  options.arrival_seed = s.planned().run.seed + static_cast<std::uint64_t>(messages->rank());
+  options.on_progress = [&](const progress& at) {
+    ranks.note_progress(at.warmup, at.done);
+    line.show(at.warmup ? "warming up" : "measuring", at.done, at.total, "frames");
+  };
+  std::optional<ranks_record> all;
+  try {
+    run_record record = s.run(options);
+    line.erase();
+    add_calibration(record);
+    for (auto& said : shared_with_ranks(*messages, record.device)) {
+      record.warnings.push_back(std::move(said));
+    }
+    std::ranges::copy(ready->warnings, std::back_inserter(record.warnings));
+    if (!given.tensors.empty() && !record.failure) {
+      outputs.attempt([&] { s.save_tensors(given.tensors); });
+    }
+    if (given.kernels && !record.failure && !record.interrupted) {
+      s.trace_operations(record, &ranks.stop());
+    }
+    all = ranks.gather(record);
+  } catch (const error& e) {
+    ranks.give_up(e);
+    if (leads) print(stderr, fmt::format("error: {}\n", e.what()));
+    return ranks.finish(e.status());
+  }
+  auto status = exit_status::done;
+  try {
+    if (all) {
+      const auto measured = [](const rank_record& r) { return r.run && !r.run->frames.empty(); };
+      end_measuring("a frame was done",
+                    all->interrupted && std::ranges::none_of(all->ranks, measured));
+      status = given.results.report(outputs, *all);
+    }
+    outputs.finish();
+  } catch (const error& e) {
+    print(stderr, fmt::format("error: {}\n", e.what()));
+    status = e.status();
+  }
+  return ranks.finish(status);
 }
 
 }  // namespace
@@ -210,7 +352,9 @@ void add_run_command(CLI::App& program, action& chosen) {
   command->add_flag("--kernels", given->kernels,
                     "Trace the operations of each layer, after the measured frames");
   given->results.add_gates_to(*command);
-  command->callback([&chosen, given] { chosen = [given] { return run_pipeline(*given); }; });
+  command->callback([&chosen, given] {
+    chosen = [given] { return ranks_of_job() > 1 ? run_on_ranks(*given) : run_pipeline(*given); };
+  });
 }
 
 }  // namespace graphline

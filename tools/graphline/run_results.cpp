@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "framework/analysis/analyze.hpp"
+#include "framework/analysis/ranks/ranks_summary.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/report/csv/stamps_csv.hpp"
 #include "framework/report/describe/describe.hpp"
@@ -13,6 +14,29 @@
 #include "tools/graphline/terminal.hpp"
 
 namespace graphline {
+namespace {
+
+/// Judges each rank. Returns the first that fails, else the first that cannot be judged, else the
+/// largest value.
+gate_result judge_ranks(const gate& of, const ranks_record& record,
+                        const ranks_analysis& analysis) {
+  std::optional<gate_result> worst;
+  for (std::size_t r = 0; r < record.ranks.size(); ++r) {
+    gate_result found{of, gate_outcome::not_judged, {}, record.ranks[r].lost};
+    if (analysis.ranks[r]) found = judge(of, *record.ranks[r].run, analysis.ranks[r]->summary);
+    const auto badness = [](const gate_result& result) {
+      return std::pair(result.outcome == gate_outcome::passed   ? 0
+                       : result.outcome == gate_outcome::failed ? 2
+                                                                : 1,
+                       result.value ? result.value->value : 0);
+    };
+    found.why = name_of(record.ranks[r]) + (found.why.empty() ? "" : ", ") + found.why;
+    if (!worst || badness(found) > badness(*worst)) worst = std::move(found);
+  }
+  return *worst;
+}
+
+}  // namespace
 
 void run_results::add_files_to(CLI::App& command) {
   files.add_json(command);
@@ -44,6 +68,25 @@ exit_status run_results::report(result_outputs& outputs, const run_record& recor
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });
   outputs.write("--trace", [&](text_sink& to) { write_trace(to, record); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
+  outputs.write(says);
+  outputs.finish();
+  return status;
+}
+
+exit_status run_results::report(result_outputs& outputs, const ranks_record& record) {
+  const auto analysis = analyze(record);
+  const auto says = report::describe(record, analysis);
+  outputs.show(says, quiet);
+  bool failed = record.failure.has_value();
+  for (const rank_record& rank : record.ranks) failed |= !rank.run || rank.run->failure.has_value();
+  const auto ended = exit_status_of(failed, record.interrupted);
+  const auto status = gates.judge([&](const gate& of) { return judge_ranks(of, record, analysis); },
+                                  {fmt::format("graphline run {}", first_run(record).pipeline),
+                                   {{"ranks", fmt::to_string(record.ranks.size())},
+                                    {"device", device_of(first_run(record).device)}},
+                                   {}},
+                                  outputs, quiet, ended);
+  outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });
   outputs.write(says);
   outputs.finish();
   return status;

@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 
 #include "framework/base/error.hpp"
+#include "framework/record/ranks_record.hpp"
 #include "framework/record/run_record.hpp"
 #include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/result_outputs.hpp"
@@ -22,6 +23,9 @@ struct run_results {
 
   /// Prints the report, evaluates the gates and writes the files.
   exit_status report(result_outputs& outputs, const run_record& record, bool interrupted);
+
+  /// Does the same for a run on several ranks. A gate must hold on each rank.
+  exit_status report(result_outputs& outputs, const ranks_record& record);
 };
 
 }  // namespace graphline

@@ -63,9 +63,8 @@ search_options read_options(const search_arguments& given) {
 /// One search, with what its measurements need.
 class search_run {
  public:
-  search_run(search_arguments& given, const stop_request& stop)
+  explicit search_run(search_arguments& given)
       : given_(given),
-        stop_(stop),
         machine_(target_of(given.pipeline.device_name())),
         devices_(given.pipeline.device_name()),
         spec_(given.pipeline.as_experiment()),
@@ -83,9 +82,9 @@ class search_run {
   /// Returns the plan with the file's settings.
   const plan& as_in_file() const { return planned_.configurations.front().members.front(); }
 
-  experiment_record search(search_options options) {
+  experiment_record search(search_options options, const stop_request& stop) {
     progress_line line(given_.quiet);
-    options.stop = &stop_;
+    options.stop = stop_ = &stop;
     options.begun = begun_;
     options.on_progress = [&](std::string_view phase, std::size_t done, std::size_t most) {
       line.show(phase, static_cast<std::int64_t>(done), static_cast<std::int64_t>(most),
@@ -146,7 +145,7 @@ class search_run {
             },
             false, set);
         const device_group on = devices_(apart.planned);
-        run_record run = session(std::move(apart.planned), on, &stop_).run({.stop = &stop_});
+        run_record run = session(std::move(apart.planned), on, stop_).run({.stop = stop_});
         if (run.interrupted) throw interrupted_error("interrupted");
         source_frames_ += static_cast<std::int64_t>(run.frames.size());
         if (!run.failure) sources.push_back({"the run of each stage alone", std::move(run)});
@@ -178,7 +177,7 @@ class search_run {
     auto planned = plan_experiment(read_experiment(source, found), stages_, machine_, found);
     found.throw_if_errors();
     for (auto& data : checksums_of(data_files(planned))) planned.files.push_back(std::move(data));
-    experiment_options options{.stop = &stop_};
+    experiment_options options{.stop = stop_};
     options.on_progress = [&](const experiment_progress& at) {
       line.show("confirming", at.done, at.total, "trials", at.left);
     };
@@ -195,7 +194,7 @@ class search_run {
 
   nanoseconds begun_ = now();
   search_arguments& given_;
-  const stop_request& stop_;
+  const stop_request* stop_ = nullptr;
   plan_target machine_;
   device_set devices_;
   stage_registry stages_ = builtin_stages();
@@ -210,10 +209,9 @@ class search_run {
 
 exit_status search(search_arguments& given) {
   const search_options options = read_options(given);
-  const stop_request& stop = stop_on_interrupt();
-  search_run run(given, stop);
+  search_run run(given);
   result_outputs outputs(given.files, given.pipeline.files_of(run.as_in_file()));
-  const auto record = run.search(options);
+  const auto record = run.search(options, stop_on_interrupt());
   end_measuring("a candidate was measured", record.interrupted && record.configurations.empty());
 
   const auto analysis = analyze(record);

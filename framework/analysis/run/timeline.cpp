@@ -69,19 +69,21 @@ timeline::timeline(const run_record& record)
     lane_of_thread_[thread] = lanes_.size();
     lanes_.push_back({timeline_lane::kind::thread, record.threads[thread]});
   }
-  add_streams(timeline_lane::kind::stream);
-  add_streams(timeline_lane::kind::copies);
+  for (std::size_t d = 0; d < std::max<std::size_t>(1, record.devices.size()); ++d) {
+    add_streams(d, timeline_lane::kind::stream);
+    add_streams(d, timeline_lane::kind::copies);
+  }
 }
 
-void timeline::add_streams(timeline_lane::kind what) {
+void timeline::add_streams(std::size_t device, timeline_lane::kind what) {
   const std::size_t first = lanes_.size();
   for (std::size_t i = 0; i < record_.stages.size(); ++i) {
     const stage_record& stage = record_.stages[i];
-    if (!on_stream(stage)) continue;
+    if (!on_stream(stage) || stage.device_index != device) continue;
     if (copies_only(record_, stage.stream) != (what == timeline_lane::kind::copies)) continue;
     std::size_t lane = first;
     while (lane < lanes_.size() && lanes_[lane].name != stage.stream) ++lane;
-    if (lane == lanes_.size()) lanes_.push_back({what, stage.stream});
+    if (lane == lanes_.size()) lanes_.push_back({what, stage.stream, device});
     lane_of_stage_[i] = lane;
   }
 }

@@ -20,6 +20,7 @@ struct timeline_lane {
   };
   kind what = kind::thread;
   std::string name;
+  std::size_t device = 0;  ///< of a stream
 };
 
 struct timeline_span {
@@ -85,7 +86,7 @@ class timeline {
   std::vector<timeline_span> skipped_in(std::size_t pass) const;
 
  private:
-  void add_streams(timeline_lane::kind what);
+  void add_streams(std::size_t device, timeline_lane::kind what);
   void add_device_spans(std::size_t stage, std::size_t pass, std::vector<timeline_span>& to) const;
 
   const run_record& record_;

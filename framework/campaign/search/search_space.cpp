@@ -202,7 +202,8 @@ std::string text_of(const plan& p) {
   return text + fmt::format("{}", p.parameters);
 }
 
-/// Reports values of --over that occur in refused combinations only, each with a reason.
+/// Reports values of --over that occur in refused combinations only, each with the reason why the
+/// combination that is closest to the file's settings is refused.
 void report_refused(const std::vector<configuration_spec>& all,
                     const refused_configurations& refused, diagnostics& out) {
   std::set<std::pair<std::string, std::string>> known;
@@ -210,10 +211,13 @@ void report_refused(const std::vector<configuration_spec>& all,
     if (refused.contains(c)) continue;
     for (const auto& [key, value] : all[c].assignments) known.emplace(key.text, value.text());
   }
-  for (const auto& [c, found] : refused) {
+  std::vector<std::size_t> closest;
+  for (const auto& each : refused) closest.push_back(each.first);
+  std::ranges::stable_sort(closest, {}, [&](std::size_t c) { return all[c].assignments.size(); });
+  for (const std::size_t c : closest) {
     for (const auto& [key, value] : all[c].assignments) {
       if (!key.place || !known.emplace(key.text, value.text()).second) continue;
-      out.add(*std::ranges::find(found.all(), severity::error, &diagnostic::severity));
+      out.add(*std::ranges::find(refused.at(c).all(), severity::error, &diagnostic::severity));
       break;
     }
   }

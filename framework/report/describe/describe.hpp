@@ -8,12 +8,14 @@
 
 #include "framework/analysis/analyze.hpp"
 #include "framework/analysis/diff/experiment_diff.hpp"
+#include "framework/analysis/ranks/ranks_summary.hpp"
 #include "framework/analysis/roofline/theoretical_peak.hpp"
 #include "framework/plan/cost_summary.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/plan/planner.hpp"
 #include "framework/record/calibration_record.hpp"
 #include "framework/record/experiment_record.hpp"
+#include "framework/record/ranks_record.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/report/document.hpp"
 
@@ -23,6 +25,7 @@ document describe(const run_record& record, const run_analysis& analysis);
 document describe(const roofline_record& record, const roofline_analysis& analysis);
 document describe(const capacity_record& record, const capacity_analysis& analysis);
 document describe(const experiment_record& record, const experiment_analysis& analysis);
+document describe(const ranks_record& record, const ranks_analysis& analysis);
 document describe(const validation_record& record, const validation_summary& summary);
 
 template <class Record>
@@ -59,6 +62,9 @@ void add_prediction_tables(document& to, const prediction_record& prediction,
 
 /// Adds the charts for which the run has data.
 void add_run_charts(document& to, const run_record& record, const run_analysis& analysis);
+
+/// Returns the figures that a histogram marks.
+std::vector<std::pair<std::string, nanoseconds>> marks_of(const distribution& times);
 
 /// Returns timelines of at most `most_numbers` numbers in total. They contain the median frame and
 /// the slowest frames, each with its neighbors. Evenly spaced frames fill the remaining room.

@@ -80,15 +80,6 @@ std::string color_of(measure what) {
   }
 }
 
-std::vector<std::pair<std::string, nanoseconds>> marks_of(const distribution& times) {
-  std::vector<std::pair<std::string, nanoseconds>> marks = {{"min", times.min()}};
-  for (const auto& [name, p] : shown_percentiles) {
-    if (const auto value = times.percentile(p)) marks.emplace_back(name, *value);
-  }
-  marks.emplace_back("max", times.max());
-  return marks;
-}
-
 chart distribution_of(const run_record& record, const run_summary& summary) {
   distributions_chart made;
   const auto add = [&](std::string name, std::string what, std::string color,
@@ -115,6 +106,15 @@ chart distribution_of(const run_record& record, const run_summary& summary) {
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, nanoseconds>> marks_of(const distribution& times) {
+  std::vector<std::pair<std::string, nanoseconds>> marks = {{"min", times.min()}};
+  for (const auto& [name, p] : shown_percentiles) {
+    if (const auto value = times.percentile(p)) marks.emplace_back(name, *value);
+  }
+  marks.emplace_back("max", times.max());
+  return marks;
+}
 
 void add_run_charts(document& to, const run_record& record, const run_analysis& analysis) {
   const auto& summary = analysis.summary;

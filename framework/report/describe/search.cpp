@@ -152,7 +152,10 @@ class search_view {
       return;
     }
     const bool better = summary_.gain && summary_.gain->verdict == verdict::faster;
-    if (!better) to.push_back(finding{"search_none_better"});
+    const auto measured = std::ranges::count_if(
+        search_.candidates, [](const auto& c) { return c.objective.has_value(); });
+    if (!better)
+      to.push_back(finding{measured > 1 ? "search_none_better" : "search_none_measured"});
     if (summary_.ties.size() < 2) return;
     std::vector<std::string> names;
     for (const std::size_t c : summary_.ties) {

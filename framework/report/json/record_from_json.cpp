@@ -211,6 +211,13 @@ void check_whole(const json_part& from, const capacity_record& record) {
   }
 }
 
+void check_whole(const json_part& from, const ranks_record& record) {
+  if (std::ranges::any_of(record.ranks, [](const rank_record& r) { return r.run.has_value(); })) {
+    return;
+  }
+  from.at("ranks").fail("a list with the run of one rank at least");
+}
+
 void check_whole(const json_part& from, const experiment_record& record) {
   std::vector<std::size_t> members;
   for (const auto& configuration : record.configurations) {

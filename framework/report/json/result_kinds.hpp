@@ -8,6 +8,7 @@
 #include "framework/record/calibration_record.hpp"
 #include "framework/record/capacity_record.hpp"
 #include "framework/record/experiment_record.hpp"
+#include "framework/record/ranks_record.hpp"
 #include "framework/record/roofline_record.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/record/validation_record.hpp"
@@ -18,7 +19,7 @@ namespace graphline {
 // line in both lists here, and a function `describe`.
 
 using any_record = std::variant<run_record, experiment_record, roofline_record, calibration_record,
-                                capacity_record, validation_record, cost_summary>;
+                                capacity_record, validation_record, cost_summary, ranks_record>;
 
 struct result_kind {
   std::string_view name;       ///< schema without version
@@ -36,7 +37,8 @@ inline constexpr result_kind result_kinds[] = {
     {"graphline.calibration", "a calibration of a device", "calibrate", true},
     {"graphline.capacity", "a search for the highest rate", "capacity"},
     {"graphline.validation", "a validation of predictions", "predict --validate"},
-    {"graphline.inspect", "what a pipeline amounts to", "inspect"}};
+    {"graphline.inspect", "what a pipeline amounts to", "inspect"},
+    {"graphline.ranks", "a run on several ranks", "run under mpirun"}};
 static_assert(std::size(result_kinds) == std::variant_size_v<any_record>);
 
 template <class Records>

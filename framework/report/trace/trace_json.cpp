@@ -113,12 +113,12 @@ trace_slices slices_of(const timeline& picture, std::size_t passes) {
 // Processes of a trace, from top to bottom.
 constexpr int frames_process = 1;
 constexpr int host_process = 2;
-constexpr int device_process = 3;
+constexpr int device_process = 3;  // of the first device; the others follow
 
 /// Number of the first row of frames; other rows and lanes have the following numbers. It exceeds
 /// all process numbers: if a thread has the number of its process, Perfetto makes it the main
 /// thread.
-constexpr std::size_t first_thread = 4;
+constexpr std::size_t first_thread = device_process + most_devices;
 
 struct track {
   int process = frames_process;
@@ -221,7 +221,8 @@ std::vector<track> tracks_of(const std::vector<timeline_lane>& lanes, std::size_
   std::vector<track> tracks;
   for (const auto& lane : lanes) {
     const bool thread = lane.what == timeline_lane::kind::thread;
-    tracks.push_back({thread ? host_process : device_process, first_thread + rows + tracks.size()});
+    tracks.push_back({thread ? host_process : device_process + static_cast<int>(lane.device),
+                      first_thread + rows + tracks.size()});
   }
   return tracks;
 }
@@ -244,10 +245,17 @@ void name_everything(event_writer& to, const run_record& record,
   for (std::size_t row = 0; row < rows; ++row) {
     name_track(to, {frames_process, first_thread + row}, fmt::format("in flight {}", row + 1));
   }
-  const auto device = fmt::format("device {}: {}", record.device.backend, record.device.name);
+  const auto device_name = [&](std::size_t d) {
+    if (record.devices.empty()) {
+      return fmt::format("device {}: {}", record.device.backend, record.device.name);
+    }
+    const device_record& of = record.devices[d];
+    return fmt::format("device {}: {}, {}", of.name, of.properties.backend, of.properties.name);
+  };
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     if (i == 0 || tracks[i].process != tracks[i - 1].process) {
-      name_process(to, tracks[i], tracks[i].process == host_process ? "host" : device);
+      const bool host = tracks[i].process == host_process;
+      name_process(to, tracks[i], host ? "host" : device_name(lanes[i].device));
     }
     name_track(to, tracks[i], lanes[i].name);
   }

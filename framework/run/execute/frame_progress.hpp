@@ -83,7 +83,8 @@ class frame_progress {
   // Each function calls `ready(slot, stage, cause)` for every stage that becomes ready, in planned
   // order within a slot.
 
-  /// A frame begins in a free slot. Call with slots 0, 1, ... in turn.
+  /// A frame begins in a free slot; frame N takes slot N modulo the number of slots. Frames that
+  /// may begin at the same moment may do so in any order, since each stage keeps its own.
   template <class Ready>
   void begun(std::uint32_t slot, const Ready& ready) {
     for (const std::uint32_t s : sources_) release(slot, s, {}, ready);

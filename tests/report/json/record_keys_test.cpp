@@ -96,6 +96,12 @@ constexpr auto heading<capacity_run> = "capacity run";
 template <>
 constexpr auto heading<capacity_set> = "capacity set";
 template <>
+constexpr auto heading<ranks_record> = "ranks";
+template <>
+constexpr auto heading<rank_record> = "rank";
+template <>
+constexpr auto heading<clock_offset> = "clock offset";
+template <>
 constexpr auto heading<validation_record> = "validation";
 template <>
 constexpr auto heading<validation_round> = "validation round";
@@ -261,9 +267,9 @@ TEST(record_keys, are_those_of_the_document) {
                 experiment_record, experiment_settings, experiment_configuration, compared_pair,
                 configuration_member, chain_record, trial_record, search_record, search_limit,
                 search_candidate, capacity_record, capacity_settings, capacity_run, capacity_set,
-                validation_record, validation_round, calibration_record, ceiling_record,
-                cost_summary, stage_figures, bucket_figures, written_tensor, layer_figures,
-                cost_figures>(meanings_in(document));
+                ranks_record, rank_record, clock_offset, validation_record, validation_round,
+                calibration_record, ceiling_record, cost_summary, stage_figures, bucket_figures,
+                written_tensor, layer_figures, cost_figures>(meanings_in(document));
   expected.pop_back();  // the empty line after the last table
   if (std::getenv("GRAPHLINE_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(path, std::ios::binary) << expected;

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/analysis/analyze.hpp"
+#include "framework/analysis/finding.hpp"
+#include "framework/analysis/stats/distribution.hpp"
+#include "framework/record/ranks_record.hpp"
+
+namespace graphline {
+
+/// A stage over all ranks that timed it.
+struct pooled_stage {
+  std::string name;
+  measure what = measure::device_time;
+  distribution times;       ///< of all ranks
+  std::size_t slowest = 0;  ///< index of the rank with the longest median
+  distribution of_slowest;
+};
+
+/// A run on several ranks.
+struct ranks_analysis {
+  std::vector<std::optional<run_analysis>> ranks;  ///< as in the record; empty for a lost rank
+  std::optional<distribution> end_to_end;          ///< of the frames of all ranks
+  /// Sum over all ranks; empty if a rank has none.
+  std::optional<double> throughput;
+  std::vector<pooled_stage> stages;
+  /// Begins of the first frames, in ns after that of rank 0, on its clock; empty where the rank has
+  /// no frame or its clock was not placed.
+  std::vector<std::optional<nanoseconds>> began;
+  /// Failures (ranks that failed or were lost), then warnings, each with the ranks that it is
+  /// about, then notes.
+  std::vector<finding> findings;
+};
+
+ranks_analysis analyze(const ranks_record& record);
+
+}  // namespace graphline

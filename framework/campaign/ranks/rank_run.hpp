@@ -1,0 +1,155 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+#include "framework/base/error.hpp"
+#include "framework/base/stop_request.hpp"
+#include "framework/ranks/clock_offset.hpp"
+#include "framework/ranks/communicator.hpp"
+#include "framework/record/ranks_record.hpp"
+
+namespace graphline {
+
+/// How a record travels between ranks.
+struct record_text {
+  std::function<std::string(const run_record&)> write;
+  std::function<run_record(const std::string&)> read;
+};
+
+/// Thrown on a rank other than 0 if another rank could not be prepared. Rank 0 reports why.
+class rank_refused : public error {
+ public:
+  explicit rank_refused(exit_status status) : error(status, "another rank could not run") {}
+};
+
+/// One rank's side of a run on several ranks: they begin together, end if one fails, is lost or is
+/// interrupted, and rank 0 gathers their records. Call the functions in the order in which they are
+/// declared, on every rank.
+///
+/// A thread of this object answers other ranks while the run's own thread is busy. It wakes up five
+/// times a second.
+class rank_run {
+ public:
+  /// A rank is lost if it has not been heard of for this long.
+  static constexpr nanoseconds longest_silence = 5'000'000'000;
+  /// A stage hangs if it has not returned for this long, and for five times the longest time seen
+  /// before. Without a warm-up, for `longest_first`.
+  static constexpr nanoseconds longest_stage = 6'000'000'000;
+  static constexpr nanoseconds longest_first = 60'000'000'000;
+
+  /// @param interrupted Raised by an interrupt of this process.
+  rank_run(communicator& messages, record_text text, const stop_request& interrupted);
+  ~rank_run();
+  rank_run(const rank_run&) = delete;
+  rank_run& operator=(const rank_run&) = delete;
+
+  /// Runs a step that may throw on any rank.
+  /// @throws error on rank 0 with the errors of all ranks, and `rank_refused` on the others, if it
+  /// threw on one
+  void prepare(const std::function<void()>& step);
+
+  /// If a stage does not return, `abandon` returns what was measured, and `report`, on rank 0, must
+  /// report and end the program.
+  void if_stuck(std::function<std::optional<run_record>()> abandon,
+                std::function<void(ranks_record)> report);
+
+  /// Raised when the run must end: by an interrupt, or because of another rank.
+  const stop_request& stop() const noexcept { return stop_; }
+
+  void note_progress(bool warmup, std::int64_t frames_done);
+
+  /// Call before the first measured frame. Returns on all ranks at the same time, to within the
+  /// error of their clocks, or at once if the run must end.
+  void begin();
+
+  /// Call after the last measured frame. Returns when all ranks have done theirs.
+  void end();
+
+  /// Returns the records of all ranks; empty on other ranks than 0.
+  std::optional<ranks_record> gather(const run_record& own);
+
+  /// Call instead of `gather` if the run threw.
+  /// @return true on other ranks than 0, which pass the error on
+  bool give_up(const error& why);
+
+  /// Returns on all ranks once rank 0 has called it: the status of rank 0 there, and `done` on the
+  /// others, because mpirun kills all ranks when one ends with another status. Does not return if a
+  /// rank was lost.
+  exit_status finish(exit_status of_rank_0);
+
+ private:
+  enum class phase { joining, preparing, prepared, ready, done, ended };
+  struct peer {
+    std::string host;
+    std::int64_t local_rank = 0;
+    phase at = phase::joining;
+    nanoseconds heard = 0;   ///< when its last message arrived
+    std::string working_on;  ///< stage and frame; empty if between stages
+    std::int64_t frames_done = 0;
+    nanoseconds working_since = 0;
+    std::string problem;  ///< why it could not be prepared; else empty
+    exit_status status = exit_status::done;
+    std::vector<clock_offset> clock;
+    std::string result;  ///< record
+    std::string lost;
+  };
+
+  bool leads() const noexcept { return messages_.rank() == 0; }
+  bool all_at(phase least) const;
+  void answer();
+  void pump();
+  void handle(const rank_message& message);
+  void take_result(peer& of, const std::string& text);
+  void update(peer& of, const std::string& working_on);
+  void judge_silence();
+  void judge_stages();
+  static std::string last_seen(const peer& of);
+  void stop_all(const std::string& why);
+  void send_all(message_kind kind, const std::string& text);
+  void lose(peer& of, const std::string& why);
+  bool out_of_patience() const;
+  template <class Condition>
+  void await(const Condition& met);
+  bool measure_clocks();
+  void stand_in();
+  ranks_record merge();
+  std::string name_of(std::size_t rank) const;
+
+  communicator& messages_;
+  record_text text_;
+  const stop_request& interrupted_;
+  stop_request stop_;
+
+  std::mutex mutex_;         ///< protects all below, and `messages_`
+  std::vector<peer> peers_;  ///< by rank; on other ranks than 0 only the own one is used
+  std::function<std::optional<run_record>()> abandon_;
+  std::function<void(ranks_record)> report_;
+  bool measuring_ = false;
+  bool warmed_up_ = false;
+  bool run_is_over_ = false;            ///< the own run has returned
+  std::optional<std::string> failure_;  ///< why rank 0 stopped all
+  std::optional<nanoseconds> stopped_;  ///< when the run was told to end
+  std::optional<nanoseconds> starts_;   ///< the common start, on the own clock
+  std::optional<exit_status> let_go_;   ///< from rank 0: go on, or end
+  bool may_end_ = false;                ///< from rank 0
+  bool all_done_ = false;
+  nanoseconds longest_work_ = 0;
+  nanoseconds told_ = 0;    ///< when the last `progress` was sent
+  nanoseconds active_ = 0;  ///< when the last message arrived
+  std::optional<round_trip> trip_;
+
+  std::condition_variable ending_;
+  bool end_thread_ = false;
+  std::thread thread_;
+};
+
+}  // namespace graphline

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace graphline {
+
+/// What a message between ranks is about. "Up" is to rank 0, "down" from it.
+enum class message_kind {
+  hello,     ///< up, the first: what is known of the sender
+  prepared,  ///< up: whether the sender is ready to run, or its error
+  go,        ///< down: all ranks are prepared, or an exit status
+  ready,     ///< up: the sender is warmed up
+  begin,     ///< down: the time of the common start, on the receiver's clock
+  clock,     ///< down and up: a round trip that measures the clock
+  progress,  ///< up, several times a second: what the sender works on
+  stop,      ///< down: end early
+  done,      ///< up: the sender has completed its frames
+  all_done,  ///< down: all ranks have
+  result,    ///< up: the sender's record, or the error that ended it
+  end,       ///< down, the last
+};
+
+struct rank_message {
+  int from = 0;
+  message_kind kind = message_kind::hello;
+  std::string text;
+};
+
+/// Messages between the ranks of one job. Those of one sender arrive in the order in which they
+/// were sent. Not thread-safe.
+class communicator {
+ public:
+  virtual ~communicator() = default;
+  communicator() = default;
+  communicator(const communicator&) = delete;
+  communicator& operator=(const communicator&) = delete;
+
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+  int local_rank() const noexcept { return local_rank_; }  ///< among those of this machine
+  int local_size() const noexcept { return local_size_; }
+  const std::string& library() const noexcept { return library_; }
+
+  /// May wait for the receiver if the text is longer than about 4 KB.
+  /// @throws run_error
+  virtual void send(int to, message_kind kind, std::string_view text) = 0;
+
+  /// Returns a message that has arrived; empty if there is none.
+  /// @throws run_error
+  virtual std::optional<rank_message> receive() = 0;
+
+  /// Ends all ranks at once.
+  [[noreturn]] virtual void abort(int status) = 0;
+
+ protected:
+  int rank_ = 0;
+  int size_ = 1;
+  int local_rank_ = 0;
+  int local_size_ = 1;
+  std::string library_;
+};
+
+}  // namespace graphline

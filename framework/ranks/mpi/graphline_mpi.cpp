@@ -1,0 +1,82 @@
+// The library `graphline_mpi`, the only code that is compiled with MPI's headers.
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "framework/ranks/mpi/mpi_functions.h"
+
+namespace {
+
+MPI_Comm world = MPI_COMM_NULL;  ///< a duplicate, so that errors are returned here only
+
+int begin(graphline_mpi_place* place) {
+  int provided = 0;
+  if (const int e = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided)) return e;
+  if (provided < MPI_THREAD_SERIALIZED) return MPI_ERR_OTHER;
+  if (const int e = MPI_Comm_dup(MPI_COMM_WORLD, &world)) return e;
+  MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(world, &place->rank);
+  MPI_Comm_size(world, &place->size);
+  MPI_Comm local = MPI_COMM_NULL;
+  if (const int e =
+          MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, place->rank, MPI_INFO_NULL, &local)) {
+    return e;
+  }
+  MPI_Comm_rank(local, &place->local_rank);
+  MPI_Comm_size(local, &place->local_size);
+  MPI_Comm_free(&local);
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string_view ends = ",\n";
+  const std::string first(text, std::find_first_of(text, text + length, ends.begin(), ends.end()));
+  std::strncpy(place->library, first.c_str(), sizeof place->library - 1);
+  return MPI_SUCCESS;
+}
+
+int send(int to, int kind, const void* data, int bytes) {
+  return MPI_Send(data, bytes, MPI_BYTE, to, kind, world);
+}
+
+int probe(int* from, int* kind, int* bytes) {
+  int arrived = 0;
+  MPI_Status status;
+  *from = -1;
+  if (const int e = MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world, &arrived, &status)) return e;
+  if (arrived == 0) return MPI_SUCCESS;
+  *from = status.MPI_SOURCE;
+  *kind = status.MPI_TAG;
+  return MPI_Get_count(&status, MPI_BYTE, bytes);
+}
+
+int receive(int from, int kind, void* data, int bytes) {
+  return MPI_Recv(data, bytes, MPI_BYTE, from, kind, world, MPI_STATUS_IGNORE);
+}
+
+int end() {
+  return MPI_Finalize();
+}
+
+void abort_all(int status) {
+  MPI_Abort(MPI_COMM_WORLD, status);
+}
+
+void error_text(int error, char* text, std::size_t bytes) {
+  char whole[MPI_MAX_ERROR_STRING] = {};
+  int length = 0;
+  MPI_Error_string(error, whole, &length);
+  std::strncpy(text, whole, bytes - 1);
+  text[bytes - 1] = '\0';
+}
+
+}  // namespace
+
+extern "C" const graphline_mpi_functions* graphline_mpi() {
+  static const graphline_mpi_functions functions = {
+      GRAPHLINE_MPI_VERSION, begin, send, probe, receive, end, abort_all, error_text};
+  return &functions;
+}

@@ -1,0 +1,233 @@
+"""graphline run on several ranks, under mpirun: results, messages, failures.
+
+usage: ranks_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES PLUGIN_DIR
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import time
+import unittest
+
+from cli_test import GRAPHLINE, PIPELINES, Case
+
+PLUGINS = pathlib.Path(sys.argv[4])
+MPIRUN = shutil.which("mpirun")
+LIBRARY = pathlib.Path(GRAPHLINE).parent / "libgraphline_mpi.so"
+
+# Open MPI asks for these of root, as whom tests may run.
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+PIPELINE = """pipeline: replicas
+inputs: {x: {shape: [1, 3, 16, 16]}}
+stages:
+  - {name: net, kind: network, reads: x, writes: y,
+     layers: [{conv2d: {out_channels: 8, kernel: 3}}]}
+  - {name: pause, kind: cpu.spin, duration: 1ms, after: net}
+run: {frames: 60, warmup: 2}
+"""
+LONG = PIPELINE.replace("frames: 60", "frames: 1000000")
+
+
+def nearest_rank(times, p):
+    """The percentile by its definition, without the program."""
+    ordered = sorted(times)
+    return ordered[max(0, -(-len(ordered) * p // 100) - 1)]
+
+
+def times_of(run):
+    frames = run["frames"]
+    return [end - due for due, end in zip(frames["due"], frames["end"])]
+
+
+@unittest.skipUnless(MPIRUN, "mpirun is not installed (openmpi-bin)")
+@unittest.skipUnless(LIBRARY.exists(), "built without libgraphline_mpi.so (libopenmpi-dev)")
+class ranks(Case):
+    def begin(self, count, *words, **more):
+        return subprocess.Popen(
+            [MPIRUN, "--oversubscribe", "-n", str(count), GRAPHLINE, *map(str, words)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
+            env={**os.environ, **AS_ROOT}, **more)
+
+    def end(self, process, seconds=60):
+        out, err = process.communicate(timeout=seconds)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def run_on(self, count, *words, text=PIPELINE):
+        path = self.pipeline(text, "p.yaml")
+        return self.end(self.begin(count, "run", path, "--device", "host", *words))
+
+    def process_of(self, rank):
+        """Waits until a rank of this test runs, and returns its process."""
+        until = time.time() + 30
+        while time.time() < until:
+            for one in pathlib.Path("/proc").glob("[0-9]*"):
+                try:
+                    words = (one / "cmdline").read_bytes().split(b"\0")
+                    environment = (one / "environ").read_bytes().split(b"\0")
+                except OSError:
+                    continue
+                mine = os.fsencode(self.folder) in b" ".join(words)
+                if (words[0] == GRAPHLINE.encode() and mine
+                        and b"OMPI_COMM_WORLD_RANK=%d" % rank in environment):
+                    return int(one.name)
+            time.sleep(0.05)
+        self.fail(f"rank {rank} did not start")
+
+    def check_pooled(self, count):
+        path = self.folder / "r.json"
+        done = self.run_on(count, "--json", path)
+        self.expect(done, 0)
+        result = json.loads(path.read_text())
+        self.assertEqual(result["schema"], "graphline.ranks/1")
+        runs = [one["run"] for one in result["record"]["ranks"]]
+        self.assertEqual(len(runs), count)
+        pooled = [t for run in runs for t in times_of(run)]
+        self.assertEqual(len(pooled), 60 * count)
+        shown = result["end_to_end"]
+        for name, p in (("p50", 50), ("p90", 90), ("p95", 95)):
+            self.assertAlmostEqual(shown[name] * 1e6, nearest_rank(pooled, p), delta=1, msg=name)
+        self.assertAlmostEqual(shown["mean"] * 1e6, statistics.fmean(pooled), delta=1)
+        rates = [one["throughput"] for one in result["ranks"]]
+        self.assertAlmostEqual(result["throughput"]["value"], sum(rates), delta=1e-6 * sum(rates))
+        self.assertIn("all ranks computed the same outputs", done.stdout)
+        return result
+
+    def test_pooled_figures_are_those_of_all_frames(self):
+        for count in (2, 4):
+            with self.subTest(count):
+                self.check_pooled(count)
+
+    def test_clocks_of_one_machine_differ_by_no_more_than_the_error(self):
+        for one in self.check_pooled(2)["record"]["ranks"][1:]:
+            self.assertEqual(len(one["clock"]), 2)
+            for found in one["clock"]:
+                self.assertLessEqual(abs(found["offset_ns"]), found["error_ns"])
+
+    def test_report_shows_all_or_one_rank(self):
+        path = self.folder / "r.json"
+        self.expect(self.run_on(2, "--json", path, "--html", self.folder / "r.html"), 0)
+        self.assertIn("Ranks: end to end", (self.folder / "r.html").read_text())
+        self.expect(self.graphline("report", path), 0, "Ranks: end to end", stream="stdout")
+        self.expect(self.graphline("report", path, "--rank", 1, "--trace", self.folder / "t.json"),
+                    0)
+        self.assertIn("pause", (self.folder / "t.json").read_text())
+        self.expect(self.graphline("report", path, "--rank", 1), 0,
+                    "Where the time of a frame goes", stream="stdout")
+        self.expect(self.graphline("report", path, "--rank", 2), 2, "the run was on ranks 0 to 1")
+        self.expect(self.graphline("diff", path, path), 0)
+
+    def graphline(self, *words):
+        return subprocess.run([GRAPHLINE, *map(str, words)], capture_output=True, text=True,
+                              timeout=60, cwd=self.folder)
+
+    def test_a_mistake_is_said_once(self):
+        done = self.run_on(3, text=PIPELINE.replace("conv2d", "conv2dd"))
+        self.expect(done, 2, "unknown layer 'conv2dd'")
+        self.assertEqual(done.stderr.count("unknown layer"), 1)
+        self.assertEqual(done.stdout.strip(), "")
+
+    def test_a_full_disk_on_rank_0_is_named(self):
+        done = self.run_on(2, "--json", "/dev/full")
+        self.expect(done, 1, "/dev/full")
+        self.assertIn("Ranks: end to end", done.stdout)
+
+    def test_gates_judge_each_rank(self):
+        done = self.run_on(2, "--fail-if", "p50>1us")
+        self.expect(done, 4)
+        self.assertRegex(done.stdout + done.stderr, r"p50>1us: FAILED, .*: rank [01] on ")
+        self.expect(self.run_on(2, "--fail-if", "p50>10s"), 0)
+
+    def test_tensors_are_saved_by_rank(self):
+        self.expect(self.run_on(2, "--save-tensors", self.folder / "t"), 0)
+        first, second = ((self.folder / "t" / f"rank.{r}" / "output.y.npy").read_bytes()
+                         for r in (0, 1))
+        self.assertEqual(first, second)
+
+    def test_a_killed_rank_ends_all_and_the_others_are_kept(self):
+        path = self.folder / "r.json"
+        process = self.begin(2, "run", self.pipeline(LONG, "p.yaml"), "--device", "host",
+                             "--json", path)
+        victim = self.process_of(1)
+        time.sleep(1.5)
+        os.kill(victim, signal.SIGKILL)
+        begin = time.time()
+        done = self.end(process)
+        self.assertLess(time.time() - begin, 10)
+        self.assertNotEqual(done.returncode, 0)
+        result = json.loads(path.read_text())
+        kept, lost = result["record"]["ranks"]
+        self.assertGreater(len(kept["run"]["frames"]["end"]), 100)
+        self.assertNotIn("run", lost)
+        self.assertRegex(lost["lost"], r"did not end in time; it had done at least \d+ frames")
+        self.assertIn(f"rank 1 on {os.uname().nodename}", done.stdout)
+
+    def test_a_stopped_rank_ends_all(self):
+        process = self.begin(2, "run", self.pipeline(LONG, "p.yaml"), "--device", "host")
+        victim = self.process_of(1)
+        time.sleep(1.5)
+        os.kill(victim, signal.SIGSTOP)
+        begin = time.time()
+        done = self.end(process)
+        self.assertLess(time.time() - begin, 10)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(" ".join(done.stdout.split()),
+                         r"FAILED: 'rank 1 on \S+ was lost: it has not answered for 5 s; "
+                         r"it had done at least \d+ frames")
+
+    def test_a_stage_that_hangs_ends_all_and_its_frames_are_kept(self):
+        path = self.folder / "r.json"
+        text = f"""pipeline: hanging
+plugins: {PLUGINS / "faulty.so"}
+stages:
+  - {{name: stuck, kind: test.faulty, how: hang}}
+run: {{frames: 10, warmup: 1}}
+"""
+        begin = time.time()
+        done = self.run_on(2, "--json", path, text=text)
+        self.assertLess(time.time() - begin, 20)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertRegex(" ".join(done.stdout.split()),
+                         r"rank [01] on \S+ stage 'stuck' .*frame 3 has not returned for 6 s")
+
+    def test_ctrl_c_keeps_what_all_ranks_measured(self):
+        path = self.folder / "r.json"
+        process = self.begin(2, "run", self.pipeline(LONG, "p.yaml"), "--device", "host",
+                             "--json", path)
+        self.process_of(1)
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        done = self.end(process)
+        self.assertIn("INTERRUPTED", done.stdout)
+        for one in json.loads(path.read_text())["record"]["ranks"]:
+            self.assertGreater(len(one["run"]["frames"]["end"]), 100)
+
+    def test_one_rank_is_an_ordinary_run(self):
+        path = self.folder / "r.json"
+        self.expect(self.run_on(1, "--json", path), 0)
+        self.assertEqual(json.loads(path.read_text())["schema"], "graphline.run/1")
+
+    def test_other_commands_that_measure_are_refused(self):
+        path = self.pipeline(PIPELINE, "p.yaml")
+        done = self.end(self.begin(2, "overhead", path))
+        self.expect(done, 2, "only 'run' works on several ranks")
+
+
+class without_library(Case):
+    def test_the_remedy_is_said(self):
+        alone = self.folder / "graphline"
+        shutil.copy(GRAPHLINE, alone)
+        done = subprocess.run([alone, "run", PIPELINES / "two_models.yaml"], capture_output=True,
+                              text=True, timeout=60,
+                              env={**os.environ, "OMPI_COMM_WORLD_SIZE": "2"})
+        self.expect(done, 1, "tools/quickstart --mpi")
+        self.assertIn("MPI started 2 ranks of this program, which cannot use MPI", done.stderr)
+
+
+if __name__ == "__main__":
+    del sys.argv[1:5]
+    unittest.main()
