@@ -21,16 +21,17 @@ clock_offset offset_of(const std::vector<round_trip>& trips) {
 
 clock_offset offset_at(nanoseconds at, const clock_offset& before, const clock_offset& after) {
   if (after.at <= before.at) return {at, before.offset, before.error};
-  const double part =
-      static_cast<double>(at - before.at) / static_cast<double>(after.at - before.at);
+  const auto from = static_cast<double>(before.at);
+  const double part = (static_cast<double>(at) - from) / (static_cast<double>(after.at) - from);
   const auto between = [part](nanoseconds a, nanoseconds b) {
-    return static_cast<double>(a) + part * static_cast<double>(b - a);
+    return static_cast<double>(a) + part * (static_cast<double>(b) - static_cast<double>(a));
   };
-  return {
-      at, std::llround(between(before.offset, after.offset)),
-      // Beyond the two, the ends of the interval move apart.
-      static_cast<nanoseconds>(std::ceil(std::abs(1 - part) * static_cast<double>(before.error) +
-                                         std::abs(part) * static_cast<double>(after.error)))};
+  // Beyond the two, the ends of the interval move apart.
+  const double error = std::abs(1 - part) * static_cast<double>(before.error) +
+                       std::abs(part) * static_cast<double>(after.error);
+  constexpr double most = 0x1p62;  // of damaged files
+  return {at, std::llround(std::clamp(between(before.offset, after.offset), -most, most)),
+          std::llround(std::min(std::ceil(error), most))};
 }
 
 }  // namespace graphline

@@ -14,7 +14,7 @@ enum class message_kind {
   ready,     ///< up: the sender is warmed up
   begin,     ///< down: the time of the common start, on the receiver's clock
   clock,     ///< down and up: a round trip that measures the clock
-  progress,  ///< up, several times a second: what the sender works on
+  progress,  ///< up and down, several times a second; up: what the sender works on
   stop,      ///< down: end early
   done,      ///< up: the sender has completed its frames
   all_done,  ///< down: all ranks have
@@ -50,6 +50,9 @@ class communicator {
   /// Returns a message that has arrived; empty if there is none.
   /// @throws run_error
   virtual std::optional<rank_message> receive() = 0;
+
+  /// Returns true if a part of a message of this rank has arrived.
+  virtual bool receives_from(int) const { return false; }
 
   /// Ends all ranks at once.
   [[noreturn]] virtual void abort(int status) = 0;

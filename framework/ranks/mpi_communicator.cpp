@@ -60,6 +60,12 @@ class mpi_communicator : public communicator {
   mpi_communicator() : mpi_(load_library()) {
     graphline_mpi_place place{};
     check("MPI_Init", mpi_->begin(&place));
+    if (place.size != ranks_of_job()) {
+      throw run_error(
+          fmt::format("the launcher started {} processes, of which {} sees {}; start them with its "
+                      "own mpirun, or with srun --mpi=pmix",
+                      ranks_of_job(), place.library, place.size));
+    }
     rank_ = place.rank;
     size_ = place.size;
     local_rank_ = place.local_rank;
@@ -101,6 +107,10 @@ class mpi_communicator : public communicator {
     }
   }
 
+  bool receives_from(int rank) const override {
+    return parts_[static_cast<std::size_t>(rank)].missing > 0;
+  }
+
   [[noreturn]] void abort(int status) override {
     mpi_->abort(status);
     std::_Exit(status);
@@ -132,13 +142,17 @@ class mpi_communicator : public communicator {
 }  // namespace
 
 int ranks_of_job() {
-  const int started = number_in("OMPI_COMM_WORLD_SIZE");
-  if (started > 0) return started;
-  return std::getenv("PMIX_RANK") != nullptr ? std::max(1, number_in("SLURM_NTASKS")) : 1;
+  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    if (const int started = number_in(variable); started > 0) return started;
+  }
+  // Slurm's variables are also set where it started only the script that runs this program.
+  const bool by_slurm = std::getenv("PMIX_RANK") != nullptr;
+  return by_slurm ? std::max(1, number_in("SLURM_STEP_NUM_TASKS")) : 1;
 }
 
 bool leads_job() {
-  return number_in("OMPI_COMM_WORLD_RANK") == 0 && number_in("PMIX_RANK") == 0;
+  return number_in("OMPI_COMM_WORLD_RANK") == 0 && number_in("PMI_RANK") == 0 &&
+         number_in("PMIX_RANK") == 0;
 }
 
 std::unique_ptr<communicator> join_ranks() {

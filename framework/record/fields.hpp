@@ -41,6 +41,7 @@ struct number_range {
 
 /// These limits keep sums of times within 64 bits.
 inline constexpr number_range any_time{-0x1p53, 0x1p53, "nanoseconds of 104 days at most"};
+inline constexpr number_range any_clock{-0x1p62, 0x1p62, "nanoseconds of 146 years at most"};
 inline constexpr number_range time_above_0{1, 0x1p53, "a time above 0"};
 /// FLOPs or bytes. The limit keeps the sum of a hundred amounts within 64 bits.
 inline constexpr number_range any_amount{0, 0x1p56, "a number from 0 to 2^56"};

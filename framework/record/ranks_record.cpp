@@ -16,6 +16,10 @@ const run_record& first_run(const ranks_record& record) {
           })->run;
 }
 
+nanoseconds first_begin(const run_record& run) {
+  return std::min<nanoseconds>(*run.epoch, 0x1p62) + run.frames.front().begin;
+}
+
 std::optional<clock_offset> clock_of(const rank_record& rank, nanoseconds at) {
   if (rank.rank == 0) return clock_offset{at};
   if (rank.clock.size() < 2) return std::nullopt;

@@ -14,9 +14,9 @@ namespace graphline {
 
 template <class Archive>
 void fields(Archive& a, part_of_record<clock_offset> auto& of) {
-  a.value("at_ns", of.at, any_time);
-  a.value("offset_ns", of.offset, any_time);
-  a.value("error_ns", of.error, any_time);
+  a.value("at_ns", of.at, any_clock);
+  a.value("offset_ns", of.offset, any_clock);
+  a.value("error_ns", of.error, from_0);
 }
 
 /// The part of one rank in a run on several ranks.
@@ -46,7 +46,6 @@ void fields(Archive& a, part_of_record<rank_record> auto& of) {
 struct ranks_record {
   std::string library;             ///< that carried the messages: "Open MPI v4.1.4"
   std::vector<rank_record> ranks;  ///< in order
-  std::vector<std::string> warnings;
   bool interrupted = false;
   std::optional<std::string> failure = {};  ///< why all ranks were stopped: by which rank
 };
@@ -54,7 +53,6 @@ struct ranks_record {
 template <class Archive>
 void fields(Archive& a, part_of_record<ranks_record> auto& of) {
   a.value("library", of.library);
-  a.value("warnings", of.warnings);
   a.value("interrupted", of.interrupted);
   a.value("failure", of.failure);
   a.value("ranks", of.ranks);
@@ -68,6 +66,14 @@ inline std::string name_of(const rank_record& of) {
 
 /// Returns the first rank that has a run. @pre one has
 const run_record& first_run(const ranks_record& record);
+
+/// Returns true if it is known when the first frame began on the rank's clock.
+inline bool has_begun(const run_record& run) {
+  return run.epoch && !run.frames.empty();
+}
+
+/// @pre has_begun(run)
+nanoseconds first_begin(const run_record& run);
 
 /// Returns the offset of the rank's clock from that of rank 0 at `at`, on the rank's clock; empty
 /// if it was not measured before and after the run.

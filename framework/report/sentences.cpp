@@ -50,8 +50,11 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"rank_failed", "FAILED: {subjects} after {done} of {frames frame}: {failure}"},
     {"rank_lost", "FAILED: {subjects} was lost: {why}"},
     {"rank_clock_unknown",
-     "the clock of {subjects} could not be placed on that of rank 0: nothing tells when its frames "
-     "ran beside others"},
+     "the clock of {subjects} could not be placed on that of rank 0: its frames cannot be aligned "
+     "with those of other ranks"},
+    {"ranks_ended_apart",
+     "ranks measured for {shortest} to {longest}: the throughput is the sum of their rates, and "
+     "ranks that ended late had the machine to themselves at the end"},
     {"of_ranks", "[rank {rank}: ][ranks {ranks}: ]{cases}"},
     {"rank_output_differs",
      "output '{tensor}' of {subjects} differs from that of rank 0[ by {largest} at most]"},

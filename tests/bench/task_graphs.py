@@ -2,9 +2,9 @@
 """Writes pipelines of task graphs whose stages' priorities are parameters, for search_against.py.
 
 The graphs are Gaussian elimination (M. Cosnard et al., "Parallel Gaussian elimination on an MIMD
-computer", 1988) of 5 and 6 columns, a tiled Cholesky factorization of 4 tiles, a reduction tree, and
-a chain of stages with side work after each. Each stage spins for its time on one of two workers; its
-priority is p0, p1, ..., all 2 in the file. Prints the arguments of search_against.py.
+computer", 1988) of 5 and 6 columns, a tiled Cholesky factorization of 4 tiles, a reduction tree,
+and a chain of stages with side work after each. Each stage spins for its time on one of two
+workers; its priority is p0, p1, ..., all 2 in the file. Prints the arguments of search_against.py.
 
 usage: task_graphs.py FOLDER [--unit MICROSECONDS]
 """

@@ -81,6 +81,15 @@ class devices(Case):
         self.assertIn("predictions are of pipelines with one",
                       self.refused("predict", "--from", path))
 
+    def test_a_trace_has_a_process_for_each_device(self):
+        path = self.folder / "t.json"
+        self.expect(graphline("run", FILE, "--frames", 5, "--trace", path), 0)
+        events = json.loads(path.read_text())["traceEvents"]
+        named = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+        self.assertRegex(named[3], "^device left: host")
+        self.assertRegex(named[4], "^device right: host")
+        self.assertEqual({e["pid"] for e in events if e.get("cat") == "stage"}, {3, 4})
+
     def test_a_single_declared_device_is_like_any_device(self):
         text = """pipeline: p
 params: {d: host}

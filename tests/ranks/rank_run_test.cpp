@@ -62,7 +62,7 @@ class thread_messages : public communicator {
   mail& mail_;
 };
 
-/// A run is told by its pipeline's name, its failure, and a frame per number.
+/// A run is encoded as its pipeline's name, its failure, and a frame per number.
 const record_text as_words = {[](const run_record& record) {
                                 return fmt::format("{} {}|{}", record.frames.size(),
                                                    record.pipeline, record.failure.value_or(""));
@@ -202,6 +202,26 @@ TEST(rank_run, a_stage_that_fails_on_one_rank_ends_all_and_keeps_their_frames) {
   EXPECT_FALSE(ranks.gathered.interrupted) << "nobody interrupted the run";
 }
 
+TEST(rank_run, a_failure_on_rank_0_ends_all_and_keeps_their_frames) {
+  job ranks(3);
+  ranks.run(nothing, [](std::size_t r, rank_run& own, run_record& record) {
+    record.frames.resize(r + 2);
+    if (r == 0) {
+      record.failure = "stage 'x', frame 2: out of memory";
+    } else {
+      wait_for_stop(own);
+      // Longer than a frame; the records of slow ranks are waited for.
+      std::this_thread::sleep_for(std::chrono::seconds(3));
+      record.interrupted = true;
+    }
+  });
+  ASSERT_EQ(ranks.gathered.ranks.size(), 3U);
+  for (std::size_t r = 0; r < 3; ++r) {
+    ASSERT_TRUE(ranks.gathered.ranks[r].run) << ranks.gathered.ranks[r].lost;
+    EXPECT_EQ(ranks.gathered.ranks[r].run->frames.size(), r + 2);
+  }
+}
+
 TEST(rank_run, an_interrupt_keeps_what_all_ranks_measured) {
   job ranks(2);
   ranks.run(nothing, [&](std::size_t r, rank_run& own, run_record& record) {
@@ -234,7 +254,7 @@ TEST(rank_run, a_rank_that_falls_silent_is_lost_with_what_it_was_last_seen_in) {
     record.interrupted = true;
   });
   ASSERT_EQ(ranks.gathered.ranks.size(), 3U);
-  EXPECT_THAT(ranks.gathered.ranks[2].lost, HasSubstr("it has not answered for 5 s"));
+  EXPECT_THAT(ranks.gathered.ranks[2].lost, HasSubstr("it has sent no message for 5 s"));
   EXPECT_THAT(ranks.gathered.ranks[2].lost, HasSubstr("stage 'track' (my.track), frame 12"));
   EXPECT_EQ(ranks.gathered.ranks[1].run->frames.size(), 2U);
   EXPECT_EQ(ranks.statuses[0], 4) << "by abort";

@@ -25,6 +25,7 @@
 #include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/plan/policies/policies.hpp"
 #include "framework/ranks/mpi_communicator.hpp"
+#include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"
 #include "framework/report/render/heading.hpp"
 #include "framework/run/execute/session.hpp"
@@ -212,7 +213,7 @@ exit_status run_pipeline(run_arguments& given) {
 // ---- Several ranks ------------------------------------------------------------------------------
 
 record_text as_json() {
-  return {[](const run_record& record) { return record_json(&record).dump(); },
+  return {[](const run_record& record) { return json_in_one_line(record_json(&record)); },
           [](const std::string& text) {
             const auto parsed = read_json(text);
             return std::get<run_record>(record_from(0, json_part(parsed, "record")));
@@ -236,6 +237,8 @@ std::vector<std::string> shared_with_ranks(const communicator& messages,
                     "gives each N cores of its own",
                     messages.local_size(), cores)};
   }
+  // A launcher may have given each rank its own GPU.
+  if (std::getenv("CUDA_VISIBLE_DEVICES") != nullptr) return {};
   std::string reason;
   for (const backend& known : builtin_devices().backends()) {
     if (known.name != device.backend) continue;
@@ -247,19 +250,22 @@ std::vector<std::string> shared_with_ranks(const communicator& messages,
   return {};
 }
 
-/// Runs on this rank and, on rank 0, reports the runs of all.
-exit_status run_on_ranks(run_arguments& given) {
-  const stop_request& interrupted = stop_on_interrupt();
-  const auto messages = join_ranks();
-  const bool leads = messages->rank() == 0;
-  rank_run ranks(*messages, as_json(), interrupted);
+exit_status status_of(const std::exception& e) {
+  const auto* const known = dynamic_cast<const error*>(&e);
+  return known != nullptr ? known->status() : exit_status::run_failed;
+}
+
+exit_status run_of_rank(run_arguments& given, communicator& messages,
+                        const stop_request& interrupted) {
+  const bool leads = messages.rank() == 0;
   const bool traces = !given.results.files.path("--trace").empty();
   if (!leads) {
     given.results.files.clear();
     given.results.quiet = true;
   }
-  if (!given.tensors.empty()) given.tensors += fmt::format("/rank.{}", messages->rank());
-  std::optional<prepared_run> ready;
+  if (!given.tensors.empty()) given.tensors += fmt::format("/rank.{}", messages.rank());
+  std::optional<prepared_run> ready;  // destroyed after `ranks`, whose thread may abandon the run
+  rank_run ranks(messages, as_json(), interrupted);
   try {
     ranks.prepare([&] {
       if (traces) {
@@ -267,7 +273,7 @@ exit_status run_on_ranks(run_arguments& given) {
             "--trace: a trace shows one rank; write the result with --json FILE, then use "
             "'graphline report FILE --rank N --trace TRACE'");
       }
-      given.pipeline.choose_device_of_rank(messages->rank(), messages->local_rank());
+      given.pipeline.choose_device_of_rank(messages.rank(), messages.local_rank());
       ready.emplace(prepare(given, ranks.stop(), leads));
     });
   } catch (const rank_refused& e) {
@@ -284,46 +290,63 @@ exit_status run_on_ranks(run_arguments& given) {
   progress_line line(given.results.quiet);
   options.before_frames = [&] { ranks.begin(); };
   options.after_frames = [&] { ranks.end(); };
-  options.arrival_seed = s.planned().run.seed + static_cast<std::uint64_t>(messages->rank());
+  options.arrival_seed = s.planned().run.seed + static_cast<std::uint64_t>(messages.rank());
   options.on_progress = [&](const progress& at) {
     ranks.note_progress(at.warmup, at.done);
     line.show(at.warmup ? "warming up" : "measuring", at.done, at.total, "frames");
   };
   std::optional<ranks_record> all;
+  auto status = exit_status::done;
   try {
     run_record record = s.run(options);
     line.erase();
     add_calibration(record);
-    for (auto& said : shared_with_ranks(*messages, record.device)) {
+    for (auto& said : shared_with_ranks(messages, record.device)) {
       record.warnings.push_back(std::move(said));
     }
     std::ranges::copy(ready->warnings, std::back_inserter(record.warnings));
-    if (!given.tensors.empty() && !record.failure) {
-      outputs.attempt([&] { s.save_tensors(given.tensors); });
+    try {
+      if (!given.tensors.empty() && !record.failure) s.save_tensors(given.tensors);
+    } catch (const error& e) {
+      record.failure = e.what();
     }
     if (given.kernels && !record.failure && !record.interrupted) {
       s.trace_operations(record, &ranks.stop());
     }
     all = ranks.gather(record);
-  } catch (const error& e) {
-    ranks.give_up(e);
-    if (leads) print(stderr, fmt::format("error: {}\n", e.what()));
-    return ranks.finish(e.status());
+  } catch (const std::exception& e) {
+    if (leads) print(stderr, fmt::format("error: {}\n", reason_of(e)));
+    status = status_of(e);
+    all = ranks.give_up(reason_of(e));
   }
-  auto status = exit_status::done;
   try {
     if (all) {
       const auto measured = [](const rank_record& r) { return r.run && !r.run->frames.empty(); };
       end_measuring("a frame was done",
                     all->interrupted && std::ranges::none_of(all->ranks, measured));
-      status = given.results.report(outputs, *all);
+      const auto reported = given.results.report(outputs, *all);
+      if (status == exit_status::done) status = reported;
     }
     outputs.finish();
-  } catch (const error& e) {
-    print(stderr, fmt::format("error: {}\n", e.what()));
-    status = e.status();
+  } catch (const std::exception& e) {
+    print(stderr, fmt::format("error: {}\n", reason_of(e)));
+    status = status_of(e);
   }
   return ranks.finish(status);
+}
+
+/// Runs on this rank and, on rank 0, reports the runs of all.
+exit_status run_on_ranks(run_arguments& given) {
+  const stop_request& interrupted = stop_on_interrupt();
+  const auto messages = join_ranks();
+  try {
+    return run_of_rank(given, *messages, interrupted);
+  } catch (const std::exception& e) {
+    print(stderr, fmt::format("error: rank {}: {}\n", messages->rank(), reason_of(e)));
+    // Leaving MPI would wait for the other ranks, which wait for this one.
+    messages->abort(static_cast<int>(status_of(e)));
+    return status_of(e);  // gcc does not see that a virtual function never returns
+  }
 }
 
 }  // namespace

@@ -11,12 +11,19 @@
 namespace graphline {
 namespace {
 
-std::optional<distribution> times_of_all(const ranks_record& record) {
+std::optional<distribution> times_of_all(const ranks_record& record, const ranks_analysis& of) {
   std::vector<nanoseconds> all;
   for (const rank_record& rank : record.ranks) {
     if (rank.run) std::ranges::copy(end_to_end_times(*rank.run), std::back_inserter(all));
   }
-  return distribution::of(std::move(all));
+  auto pooled = distribution::of(std::move(all));
+  for (const auto& rank : of.ranks) {
+    if (!rank || !rank->summary.end_to_end) continue;
+    if (const auto& why = rank->summary.end_to_end->why_unsettled(); !why.empty()) {
+      return std::move(*pooled).unsettled(why);
+    }
+  }
+  return pooled;
 }
 
 std::optional<double> sum_of_throughput(const ranks_analysis& of) {
@@ -43,6 +50,8 @@ std::vector<pooled_stage> pooled_stages(const ranks_record& record, const ranks_
       const auto& columns =
           of.ranks[r]->summary.stages[static_cast<std::size_t>(found - run.stages.begin())].columns;
       if (columns.empty() || !columns.front().times) continue;
+      // A stage of a GPU and one of `host` may be timed differently.
+      if (longest != nullptr && columns.front().what != longest->what) continue;
       const auto& times = *columns.front().times;
       std::ranges::copy(times.sorted(), std::back_inserter(all));
       if (slowest && times.median() <= longest->times->median()) continue;
@@ -60,9 +69,9 @@ std::vector<std::optional<nanoseconds>> begins_of(const ranks_record& record) {
   std::vector<std::optional<nanoseconds>> begins;
   for (const rank_record& rank : record.ranks) {
     auto& begin = begins.emplace_back();
-    if (!rank.run || rank.run->frames.empty() || !rank.run->epoch) continue;
-    const nanoseconds own = *rank.run->epoch + rank.run->frames.front().begin;
-    if (const auto clock = clock_of(rank, own)) begin = own - clock->offset;
+    if (!rank.run || !has_begun(*rank.run)) continue;
+    const auto clock = clock_of(rank, first_begin(*rank.run));
+    if (clock) begin = clock->at - clock->offset;
   }
   const auto first = begins.front();
   for (auto& begin : begins) {
@@ -130,7 +139,7 @@ void add_slowest(const ranks_record& record, const ranks_analysis& of, std::vect
     if (!of.ranks[r]) continue;
     const auto& intervals = of.ranks[r]->intervals;
     const auto found = std::ranges::find(intervals, 0.5, &percentile_interval::p);
-    if (found == intervals.end() || !found->low || !found->high) return;
+    if (found == intervals.end() || !found->low || !found->high) continue;
     medians.push_back({r, of.ranks[r]->summary.end_to_end->median(), *found});
   }
   if (medians.size() < 2) return;
@@ -151,6 +160,21 @@ void add_slowest(const ranks_record& record, const ranks_analysis& of, std::vect
           .with("time", quantity{static_cast<double>(slowest.value), unit::duration})
           .with("more", quantity{more, unit::change})
           .with("next", quantity{static_cast<double>(next.value), unit::duration}));
+}
+
+/// Warns if ranks measured for different times: the sum of their rates then is no rate at which all
+/// of them worked.
+void compare_lengths(const ranks_record& record, std::vector<finding>& to) {
+  std::vector<nanoseconds> lengths;
+  for (const rank_record& rank : record.ranks) {
+    if (rank.run && !rank.run->frames.empty()) lengths.push_back(running_time(*rank.run));
+  }
+  if (lengths.size() < 2) return;
+  const auto [shortest, longest] = std::ranges::minmax(lengths);
+  if (static_cast<double>(longest) <= 1.05 * static_cast<double>(shortest)) return;
+  to.push_back(finding{"ranks_ended_apart", finding_severity::warning}
+                   .with("shortest", quantity{static_cast<double>(shortest), unit::duration})
+                   .with("longest", quantity{static_cast<double>(longest), unit::duration}));
 }
 
 void compare_outputs(const ranks_record& record, std::vector<finding>& to) {
@@ -177,18 +201,18 @@ ranks_analysis analyze(const ranks_record& record) {
   for (const rank_record& rank : record.ranks) {
     made.ranks.push_back(rank.run ? std::optional(analyze(*rank.run)) : std::nullopt);
   }
-  made.end_to_end = times_of_all(record);
+  made.end_to_end = times_of_all(record, made);
   made.throughput = sum_of_throughput(made);
   made.stages = pooled_stages(record, made);
   made.began = begins_of(record);
   add_failures(record, made.findings);
-  add_warnings(made.findings, record.warnings);
   for (std::size_t r = 1; r < record.ranks.size(); ++r) {
     if (!record.ranks[r].run || record.ranks[r].clock.size() >= 2) continue;
     made.findings.push_back(
         {"rank_clock_unknown", finding_severity::warning, {name_of(record.ranks[r])}});
   }
   add_warnings_of_runs(record, made, made.findings);
+  compare_lengths(record, made.findings);
   compare_outputs(record, made.findings);
   if (record.ranks.size() > 1) add_slowest(record, made, made.findings);
   return made;

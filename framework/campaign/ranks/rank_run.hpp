@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -39,10 +40,10 @@ class rank_refused : public error {
 /// times a second.
 class rank_run {
  public:
-  /// A rank is lost if it has not been heard of for this long.
+  /// A rank is lost if it has sent no message for this long.
   static constexpr nanoseconds longest_silence = 5'000'000'000;
-  /// A stage hangs if it has not returned for this long, and for five times the longest time seen
-  /// before. Without a warm-up, for `longest_first`.
+  /// A stage hangs if it has not returned for this long, and for five times the longest time that a
+  /// stage has taken before on any rank. During the warm-up, and without one, for `longest_first`.
   static constexpr nanoseconds longest_stage = 6'000'000'000;
   static constexpr nanoseconds longest_first = 60'000'000'000;
 
@@ -58,9 +59,9 @@ class rank_run {
   void prepare(const std::function<void()>& step);
 
   /// If a stage does not return, `abandon` returns what was measured, and `report`, on rank 0, must
-  /// report and end the program.
+  /// report it. The program then ends.
   void if_stuck(std::function<std::optional<run_record>()> abandon,
-                std::function<void(ranks_record)> report);
+                std::function<void(const ranks_record&)> report);
 
   /// Raised when the run must end: by an interrupt, or because of another rank.
   const stop_request& stop() const noexcept { return stop_; }
@@ -77,13 +78,13 @@ class rank_run {
   /// Returns the records of all ranks; empty on other ranks than 0.
   std::optional<ranks_record> gather(const run_record& own);
 
-  /// Call instead of `gather` if the run threw.
-  /// @return true on other ranks than 0, which pass the error on
-  bool give_up(const error& why);
+  /// Call instead of `gather` if the run threw. Returns the records of the other ranks; empty on
+  /// these, and if there are none.
+  std::optional<ranks_record> give_up(const std::string& why);
 
   /// Returns on all ranks once rank 0 has called it: the status of rank 0 there, and `done` on the
   /// others, because mpirun kills all ranks when one ends with another status. Does not return if a
-  /// rank was lost.
+  /// rank cannot end by itself.
   exit_status finish(exit_status of_rank_0);
 
  private:
@@ -99,27 +100,32 @@ class rank_run {
     std::string problem;  ///< why it could not be prepared; else empty
     exit_status status = exit_status::done;
     std::vector<clock_offset> clock;
-    std::string result;  ///< record
+    std::optional<run_record> run;
+    std::string result;  ///< the run as a text, until `merge` reads it
     std::string lost;
   };
 
   bool leads() const noexcept { return messages_.rank() == 0; }
+  peer& own() { return peers_[static_cast<std::size_t>(messages_.rank())]; }
   bool all_at(phase least) const;
-  void answer();
+  void answer() noexcept;
   void pump();
   void handle(const rank_message& message);
-  void take_result(peer& of, const std::string& text);
+  void take_result(peer& of, std::string_view text);
   void update(peer& of, const std::string& working_on);
   void judge_silence();
   void judge_stages();
   static std::string last_seen(const peer& of);
+  void halt();
   void stop_all(const std::string& why);
+  void send(int to, message_kind kind, const std::string& text);
   void send_all(message_kind kind, const std::string& text);
   void lose(peer& of, const std::string& why);
   bool out_of_patience() const;
   template <class Condition>
   void await(const Condition& met);
   bool measure_clocks();
+  std::optional<ranks_record> gather_others();
   void stand_in();
   ranks_record merge();
   std::string name_of(std::size_t rank) const;
@@ -129,23 +135,28 @@ class rank_run {
   const stop_request& interrupted_;
   stop_request stop_;
 
-  std::mutex mutex_;         ///< protects all below, and `messages_`
-  std::vector<peer> peers_;  ///< by rank; on other ranks than 0 only the own one is used
+  std::mutex mutex_;  ///< protects all below, and `messages_`
+  std::vector<peer>
+      peers_;  ///< by rank; on other ranks than 0 only the own one and rank 0 are used
   std::function<std::optional<run_record>()> abandon_;
-  std::function<void(ranks_record)> report_;
+  std::function<void(const ranks_record&)> report_;
+  bool judges_stages_ = false;
   bool measuring_ = false;
   bool warmed_up_ = false;
   bool run_is_over_ = false;            ///< the own run has returned
+  bool interrupted_elsewhere_ = false;  ///< another rank was interrupted
+  bool must_abort_ = false;             ///< a rank cannot end by itself
   std::optional<std::string> failure_;  ///< why rank 0 stopped all
   std::optional<nanoseconds> stopped_;  ///< when the run was told to end
   std::optional<nanoseconds> starts_;   ///< the common start, on the own clock
   std::optional<exit_status> let_go_;   ///< from rank 0: go on, or end
+  bool all_done_ = false;               ///< from rank 0
   bool may_end_ = false;                ///< from rank 0
-  bool all_done_ = false;
   nanoseconds longest_work_ = 0;
-  nanoseconds told_ = 0;    ///< when the last `progress` was sent
-  nanoseconds active_ = 0;  ///< when the last message arrived
+  nanoseconds told_ = 0;           ///< when the last `progress` was sent
+  nanoseconds clock_arrived_ = 0;  ///< when the last message about the clock arrived
   std::optional<round_trip> trip_;
+  std::exception_ptr problem_;  ///< of the thread
 
   std::condition_variable ending_;
   bool end_thread_ = false;

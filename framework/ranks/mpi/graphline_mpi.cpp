@@ -11,12 +11,13 @@
 
 namespace {
 
-MPI_Comm world = MPI_COMM_NULL;  ///< a duplicate, so that errors are returned here only
+constexpr int without_threads = -1;  ///< not an error of MPI
+MPI_Comm world = MPI_COMM_NULL;      ///< a duplicate, so that errors are returned here only
 
 int begin(graphline_mpi_place* place) {
   int provided = 0;
   if (const int e = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided)) return e;
-  if (provided < MPI_THREAD_SERIALIZED) return MPI_ERR_OTHER;
+  if (provided < MPI_THREAD_SERIALIZED) return without_threads;
   if (const int e = MPI_Comm_dup(MPI_COMM_WORLD, &world)) return e;
   MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
   MPI_Comm_rank(world, &place->rank);
@@ -66,9 +67,9 @@ void abort_all(int status) {
 }
 
 void error_text(int error, char* text, std::size_t bytes) {
-  char whole[MPI_MAX_ERROR_STRING] = {};
+  char whole[MPI_MAX_ERROR_STRING] = "it was built without MPI_THREAD_SERIALIZED";
   int length = 0;
-  MPI_Error_string(error, whole, &length);
+  if (error != without_threads) MPI_Error_string(error, whole, &length);
   std::strncpy(text, whole, bytes - 1);
   text[bytes - 1] = '\0';
 }

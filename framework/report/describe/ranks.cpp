@@ -27,8 +27,9 @@ std::vector<rank_row> rows_of(const ranks_record& record, const ranks_analysis& 
     const rank_record& rank = record.ranks[r];
     rank_row row{&rank, nullptr, analysis.began[r], {}};
     if (analysis.ranks[r]) row.summary = &analysis.ranks[r]->summary;
-    if (rank.run && rank.run->epoch) {
-      if (const auto clock = clock_of(rank, *rank.run->epoch)) row.clock_error = clock->error;
+    if (rank.run && has_begun(*rank.run)) {
+      const auto clock = clock_of(rank, first_begin(*rank.run));
+      if (clock) row.clock_error = clock->error;
     }
     rows.push_back(row);
   }
@@ -38,6 +39,10 @@ std::vector<rank_row> rows_of(const ranks_record& record, const ranks_analysis& 
 const std::optional<distribution>& times_of(const rank_row& row) {
   static const std::optional<distribution> none;
   return row.summary == nullptr ? none : row.summary->end_to_end;
+}
+
+std::optional<double> settled_mean(const distribution& of) {
+  return of.why_unsettled().empty() ? std::optional(of.mean()) : std::nullopt;
 }
 
 cell percentile_cell(const std::optional<distribution>& times, double p) {
@@ -65,7 +70,7 @@ table rank_table(const ranks_record& record, const ranks_analysis& analysis) {
        {{"frames", "frames", none, 3},
         [](r x) { return x.rank->run ? cell(x.rank->run->frames.size()) : cell(); }},
        {{.key = "mean", .title = "mean", .in = duration, .rank = 2, .compared = true},
-        of_times([](const distribution& d) { return d.mean(); })},
+        of_times(settled_mean)},
        {{.key = "p50", .title = "p50", .in = duration, .compared = true}, percentile(0.5)},
        {{.key = "p95", .title = "p95", .in = duration, .rank = 1}, percentile(0.95)},
        {{.key = "p99", .title = "p99", .in = duration, .rank = 3}, percentile(0.99)},
@@ -91,9 +96,9 @@ table rank_table(const ranks_record& record, const ranks_analysis& analysis) {
       rows_of(record, analysis));
   if (const auto& all = analysis.end_to_end) {
     made.total =
-        row{{"all", "", "", all->count(), cell(all->mean(), duration), percentile_cell(all, 0.5),
-             percentile_cell(all, 0.95), percentile_cell(all, 0.99), cell(all->max(), duration),
-             cell(analysis.throughput, frames_per_second), "", ""}};
+        row{{"all", "", "", all->count(), cell(settled_mean(*all), duration),
+             percentile_cell(all, 0.5), percentile_cell(all, 0.95), percentile_cell(all, 0.99),
+             cell(all->max(), duration), cell(analysis.throughput, frames_per_second), "", ""}};
   }
   made.titled = true;
   return made;

@@ -212,6 +212,12 @@ void check_whole(const json_part& from, const capacity_record& record) {
 }
 
 void check_whole(const json_part& from, const ranks_record& record) {
+  const auto ranks = from.at("ranks").items();
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (record.ranks[r].rank != static_cast<std::int64_t>(r)) {
+      ranks[r].at("rank").fail(fmt::format("{}, its place in the list,", r));
+    }
+  }
   if (std::ranges::any_of(record.ranks, [](const rank_record& r) { return r.run.has_value(); })) {
     return;
   }

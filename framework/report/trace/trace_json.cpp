@@ -115,14 +115,9 @@ constexpr int frames_process = 1;
 constexpr int host_process = 2;
 constexpr int device_process = 3;  // of the first device; the others follow
 
-/// Number of the first row of frames; other rows and lanes have the following numbers. It exceeds
-/// all process numbers: if a thread has the number of its process, Perfetto makes it the main
-/// thread.
-constexpr std::size_t first_thread = device_process + most_devices;
-
 struct track {
   int process = frames_process;
-  std::size_t thread = first_thread;
+  std::size_t thread = 0;  ///< rows of frames come first, then the lanes
 };
 
 std::string json_string(std::string_view text) {
@@ -138,8 +133,12 @@ std::string microseconds(nanoseconds ns) {
 /// Writes events one by one. A JSON tree of millions of events would be too large.
 class event_writer {
  public:
-  /// `zero`: the time shown as 0.
-  event_writer(text_sink& to, nanoseconds zero) : to_(to), zero_(zero) {}
+  /// `zero`: the time shown as 0. The numbers of threads follow those of all processes: if a thread
+  /// has the number of its process, Perfetto makes it the main thread.
+  event_writer(text_sink& to, nanoseconds zero, std::size_t devices)
+      : to_(to), zero_(zero), first_thread_(device_process + devices) {}
+
+  std::size_t number_of(track on) const noexcept { return first_thread_ + on.thread; }
 
   /// `members`: further members of the event, as JSON without braces.
   void instant(char phase, track on, nanoseconds at, std::string_view members) {
@@ -160,12 +159,13 @@ class event_writer {
  private:
   void write(char phase, track on, std::string_view first, std::string_view members) {
     to_.append(fmt::format("{}{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},{},{}}}", separator_, phase,
-                           on.process, on.thread, first, members));
+                           on.process, number_of(on), first, members));
     separator_ = ",\n";
   }
 
   text_sink& to_;
   nanoseconds zero_;
+  std::size_t first_thread_;
   std::string_view separator_;
 };
 
@@ -222,7 +222,7 @@ std::vector<track> tracks_of(const std::vector<timeline_lane>& lanes, std::size_
   for (const auto& lane : lanes) {
     const bool thread = lane.what == timeline_lane::kind::thread;
     tracks.push_back({thread ? host_process : device_process + static_cast<int>(lane.device),
-                      first_thread + rows + tracks.size()});
+                      rows + tracks.size()});
   }
   return tracks;
 }
@@ -235,7 +235,7 @@ void name_process(event_writer& to, track on, std::string_view name) {
 
 void name_track(event_writer& to, track on, std::string_view name) {
   to.about(on, "thread_name", "name", json_string(name));
-  to.about(on, "thread_sort_index", "sort_index", fmt::to_string(on.thread));
+  to.about(on, "thread_sort_index", "sort_index", fmt::to_string(to.number_of(on)));
 }
 
 void name_everything(event_writer& to, const run_record& record,
@@ -243,7 +243,7 @@ void name_everything(event_writer& to, const run_record& record,
                      std::size_t rows) {
   name_process(to, {}, "frames");
   for (std::size_t row = 0; row < rows; ++row) {
-    name_track(to, {frames_process, first_thread + row}, fmt::format("in flight {}", row + 1));
+    name_track(to, {frames_process, row}, fmt::format("in flight {}", row + 1));
   }
   const auto device_name = [&](std::size_t d) {
     if (record.devices.empty()) {
@@ -278,7 +278,7 @@ void write_frames(event_writer& to, const run_record& record, const run_passes& 
     const auto [due, begin, end] = record.frames[i];
     const nanoseconds taken = std::max(begin, end) - due;
     const std::size_t pass = passes.of(i);
-    const track on = {frames_process, first_thread + rows[pass]};
+    const track on = {frames_process, rows[pass]};
     if (passes.frames_in(pass) == 1) {
       to.slice(
           on, begin, end,
@@ -453,7 +453,7 @@ void write_trace(text_sink& to, const run_record& record) {
   to.append(R"({"displayTimeUnit":"ns","otherData":)")
       .append(origin(record, zero))
       .append(",\"traceEvents\":[\n");
-  event_writer events(to, zero);
+  event_writer events(to, zero, std::max<std::size_t>(1, record.devices.size()));
   name_everything(events, record, picture.lanes(), tracks, in_rows);
   write_frames(events, record, passes, rows);
   write_slices(events, record, passes, slices, tracks);

@@ -234,8 +234,8 @@ TEST_F(record_reader, names_what_a_roofline_and_a_search_lack) {
 TEST_F(record_reader, says_what_it_reads_where_a_file_is_no_such_result) {
   const char* reads =
       "reads graphline.run/1, graphline.experiment/1, graphline.roofline/1, "
-      "graphline.calibration/1, graphline.capacity/1, graphline.validation/1 and "
-      "graphline.inspect/1, as --json writes them";
+      "graphline.calibration/1, graphline.capacity/1, graphline.validation/1, "
+      "graphline.inspect/1 and graphline.ranks/1, as --json writes them";
   for (const char* schema : {"graphline.run/2", "graphline.diff/1", "trace"}) {
     EXPECT_THAT(refusal(json{{"schema", schema}}.dump()),
                 AllOf(HasSubstr("this is '" + std::string(schema) + "'; "), HasSubstr(reads)));
