@@ -47,8 +47,8 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "FAILED in block {block}: {configuration} after {done} of {frames}: {failure}"},
     {"experiment_failed", "FAILED: {failure}"},
     {"experiment_interrupted", "INTERRUPTED"},
-    {"rank_failed", "FAILED: {subjects} after {done} of {frames frame}: {failure}"},
-    {"rank_lost", "FAILED: {subjects} was lost: {why}"},
+    {"rank_failed", "FAILED: {rank} after {done} of {frames frame}: {failure}"},
+    {"rank_lost", "FAILED: {rank} was lost: {why}"},
     {"rank_clock_unknown",
      "the clock of {subjects} could not be placed on that of rank 0: its frames cannot be aligned "
      "with those of other ranks"},

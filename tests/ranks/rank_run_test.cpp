@@ -93,7 +93,10 @@ struct job {
         thread_messages messages(post, static_cast<int>(r));
         rank_run own(messages, as_words, interrupted);
         try {
-          own.prepare([&] { prepare(r); });
+          own.prepare([&] {
+            prepare(r);
+            return r == other ? "another pipeline" : "a pipeline";
+          });
           run_record record;
           record.pipeline = fmt::format("of_{}", r);
           own.note_progress(true, 1);
@@ -102,7 +105,10 @@ struct job {
           work(r, own, record);
           if (!record.failure) own.end();
           auto all = own.gather(record);
-          if (all) gathered = std::move(*all);
+          if (all) {
+            gathered = std::move(*all);
+            std::this_thread::sleep_for(reporting);
+          }
           statuses[r] = static_cast<int>(own.finish(exit_status::gate_failed));
         } catch (const thread_messages::aborted& e) {
           statuses[r] = e.status;
@@ -120,6 +126,8 @@ struct job {
   }
 
   mail post;
+  std::size_t other = 99;                  ///< rank that runs another pipeline
+  std::chrono::milliseconds reporting{0};  ///< how long rank 0 takes to report
   stop_request interrupted;
   std::vector<nanoseconds> began;
   std::vector<int> statuses;
@@ -176,6 +184,15 @@ TEST(rank_run, an_error_in_the_preparation_of_one_rank_ends_all_and_is_named) {
   EXPECT_EQ(ranks.statuses[1], 0);
 }
 
+TEST(rank_run, ranks_that_run_different_pipelines_are_refused) {
+  job ranks(3);
+  ranks.other = 1;
+  ranks.run(nothing, [&](std::size_t, rank_run&, run_record&) {});
+  EXPECT_THAT(ranks.errors[0], HasSubstr(": it runs another pipeline, and rank 0 a pipeline"));
+  EXPECT_THAT(ranks.errors[0], testing::StartsWith("rank 1 on "));
+  EXPECT_EQ(ranks.statuses[0], int(exit_status::bad_input));
+}
+
 TEST(rank_run, an_error_that_all_ranks_share_is_said_once) {
   job ranks(3);
   ranks.run([](std::size_t) { throw input_error("p.yaml:3:1: error: unknown layer"); },
@@ -220,6 +237,13 @@ TEST(rank_run, a_failure_on_rank_0_ends_all_and_keeps_their_frames) {
     ASSERT_TRUE(ranks.gathered.ranks[r].run) << ranks.gathered.ranks[r].lost;
     EXPECT_EQ(ranks.gathered.ranks[r].run->frames.size(), r + 2);
   }
+}
+
+TEST(rank_run, the_others_wait_for_as_long_as_rank_0_reports) {
+  job ranks(2);
+  ranks.reporting = std::chrono::milliseconds(rank_run::longest_silence / 1'000'000 + 1500);
+  ranks.run(nothing, [](std::size_t, rank_run&, run_record& record) { record.frames.resize(1); });
+  EXPECT_EQ(ranks.statuses, (std::vector{4, 0}));
 }
 
 TEST(rank_run, an_interrupt_keeps_what_all_ranks_measured) {

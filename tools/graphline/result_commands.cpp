@@ -135,8 +135,8 @@ exit_status show_difference(const diff_arguments& given) {
         } else {
           if (!given.gates.gates().empty()) {
             throw input_error(
-                "--fail-if needs results of run, compare or overhead: others do not say how much "
-                "frames or trials vary");
+                "--fail-if needs results of one run, of compare or of overhead: others do not say "
+                "how much frames or trials vary");
           }
           show(report::diff(report::describe(first), report::describe(second), given.before,
                             given.after),

@@ -18,8 +18,10 @@
 #include "framework/base/file/locked_file.hpp"
 #include "framework/base/json_reader.hpp"
 #include "framework/base/machine.hpp"
+#include "framework/base/random.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/base/version.hpp"
 #include "framework/campaign/predict/predictor.hpp"
 #include "framework/campaign/ranks/rank_run.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
@@ -228,7 +230,7 @@ std::vector<std::string> shared_with_ranks(const communicator& messages,
     const auto cores = std::ssize(affinity_cpus());
     if (cores == 1) {
       return {
-          "it is bound to one core, on which its device and its CPU stages take turns; mpirun "
+          "bound to one core, on which the device and the host's threads take turns; mpirun "
           "--map-by slot:PE=2 gives a rank two"};
     }
     if (cores < ::sysconf(_SC_NPROCESSORS_ONLN)) return {};
@@ -275,6 +277,10 @@ exit_status run_of_rank(run_arguments& given, communicator& messages,
       }
       given.pipeline.choose_device_of_rank(messages.rank(), messages.local_rank());
       ready.emplace(prepare(given, ranks.stop(), leads));
+      const plan& p = ready->prepared.planned();
+      const std::string text(p.source ? p.source->text() : "");
+      return fmt::format("'{}' ({:x}) with graphline {}", printable(p.pipeline), seed_from(text),
+                         version());
     });
   } catch (const rank_refused& e) {
     return ranks.finish(e.status());

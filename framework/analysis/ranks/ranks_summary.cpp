@@ -85,10 +85,12 @@ std::vector<std::optional<nanoseconds>> begins_of(const ranks_record& record) {
 void add_failures(const ranks_record& record, std::vector<finding>& to) {
   for (const rank_record& rank : record.ranks) {
     if (!rank.lost.empty()) {
-      to.push_back(
-          finding{"rank_lost", finding_severity::failure, {name_of(rank)}}.with("why", rank.lost));
+      to.push_back(finding{"rank_lost", finding_severity::failure, {name_of(rank)}}
+                       .with("rank", name_of(rank))
+                       .with("why", rank.lost));
     } else if (rank.run && rank.run->failure) {
       to.push_back(finding{"rank_failed", finding_severity::failure, {name_of(rank)}}
+                       .with("rank", name_of(rank))
                        .with("failure", *rank.run->failure)
                        .with("done", rank.run->frames.size())
                        .with("frames", rank.run->run.frames));
@@ -206,13 +208,14 @@ ranks_analysis analyze(const ranks_record& record) {
   made.stages = pooled_stages(record, made);
   made.began = begins_of(record);
   add_failures(record, made.findings);
-  for (std::size_t r = 1; r < record.ranks.size(); ++r) {
+  const bool whole = made.findings.empty();  // else all ended when one did
+  for (std::size_t r = 1; r < record.ranks.size() && whole; ++r) {
     if (!record.ranks[r].run || record.ranks[r].clock.size() >= 2) continue;
     made.findings.push_back(
         {"rank_clock_unknown", finding_severity::warning, {name_of(record.ranks[r])}});
   }
   add_warnings_of_runs(record, made, made.findings);
-  compare_lengths(record, made.findings);
+  if (whole) compare_lengths(record, made.findings);
   compare_outputs(record, made.findings);
   if (record.ranks.size() > 1) add_slowest(record, made, made.findings);
   return made;

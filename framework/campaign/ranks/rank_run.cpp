@@ -7,49 +7,24 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
 
-#include "framework/base/stage_activity.hpp"
 #include "framework/base/thread_number.hpp"
 
 namespace graphline {
 namespace {
 
-constexpr nanoseconds millisecond = 1'000'000;
-constexpr nanoseconds second = 1'000'000'000;
-constexpr nanoseconds wake_up_period = 200 * millisecond;
-constexpr nanoseconds progress_period = 400 * millisecond;
-constexpr nanoseconds until_start = 20 * millisecond;
+constexpr nanoseconds until_start = 20'000'000;
 // The quickest round trip counts, so more are made until one is quick.
 constexpr std::size_t least_trips = 50;
 constexpr std::size_t most_trips = 1000;
 constexpr nanoseconds quick_enough = 2'000;  ///< error of the offset
-/// When another thread takes over from a run that does not end.
-constexpr nanoseconds until_stuck = 1500 * millisecond;
-
-/// Returns how long rank 0 waits for the records of others after an interrupt: less than half the
-/// time after which mpirun kills all ranks, a second by default.
-nanoseconds patience() {
-  const char* const set = std::getenv("OMPI_MCA_odls_base_sigkill_timeout");
-  return std::max(1, set == nullptr ? 1 : std::atoi(set)) * 400 * millisecond;
-}
 
 std::string machine_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "?";
-}
-
-/// Returns the whole number at the begin of a text, and removes it with the space behind it.
-nanoseconds take_number(std::string_view& text) {
-  nanoseconds number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  if (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  return number;
 }
 
 void wait_until(nanoseconds at, const stop_request& stop) {
@@ -60,15 +35,6 @@ void wait_until(nanoseconds at, const stop_request& stop) {
       pause_briefly();
     }
   }
-}
-
-/// Returns the stage and frame that the process works on; empty if none.
-std::string current_work() {
-  std::string text;
-  thread_activity::each([&](const stage_point& at) {
-    if (text.empty()) text = to_string(at);
-  });
-  return text;
 }
 
 }  // namespace
@@ -83,8 +49,9 @@ rank_run::rank_run(communicator& messages, record_text text, const stop_request&
   own().local_rank = messages.local_rank();
   own().at = phase::preparing;
   for (peer& each : peers_) each.heard = now();
+  told_ = now();
   if (!leads()) {
-    send(0, message_kind::hello, fmt::format("{} {}", own().local_rank, own().host));
+    messages_.send(0, message_kind::hello, fmt::format("{} {}", own().local_rank, own().host));
   }
   try {
     thread_ = std::thread([this] { answer(); });
@@ -102,216 +69,6 @@ rank_run::~rank_run() {
   thread_.join();
 }
 
-// ---- Messages -----------------------------------------------------------------------------------
-
-void rank_run::answer() noexcept {
-  std::unique_lock lock(mutex_);
-  while (!ending_.wait_for(lock, std::chrono::nanoseconds(wake_up_period),
-                           [this] { return end_thread_; })) {
-    if (problem_) continue;
-    try {
-      pump();
-      const bool stuck = stopped_ && now() - *stopped_ > until_stuck && !run_is_over_ && abandon_;
-      if (!stuck) continue;
-      lock.unlock();
-      stand_in();
-      lock.lock();
-    } catch (...) {
-      if (!lock.owns_lock()) lock.lock();
-      problem_ = std::current_exception();
-      stop_.raise();
-    }
-  }
-}
-
-void rank_run::pump() {
-  if (stop_.raised() && !stopped_) halt();
-  while (const auto message = messages_.receive()) handle(*message);
-  if (now() - told_ < progress_period) return;
-  told_ = now();
-  const auto work = current_work();
-  update(own(), work);
-  own().heard = now();
-  judge_silence();
-  if (!leads()) {
-    if (own().at == phase::ended) return;
-    send(0, message_kind::progress, fmt::format("{} {}", own().frames_done, work));
-    return;
-  }
-  send_all(message_kind::progress, "");
-  judge_stages();
-}
-
-void rank_run::handle(const rank_message& message) {
-  std::string_view text = message.text;
-  peer& from = peers_[static_cast<std::size_t>(message.from)];
-  if (!from.lost.empty()) return;
-  from.heard = now();
-  switch (message.kind) {
-    case message_kind::hello:
-      from.at = phase::preparing;
-      from.local_rank = take_number(text);
-      from.host = text;
-      return;
-    case message_kind::prepared:
-      from.at = phase::prepared;
-      from.status = static_cast<exit_status>(take_number(text));
-      from.problem = text;
-      return;
-    case message_kind::ready:
-      from.at = phase::ready;
-      return;
-    case message_kind::progress:
-      if (!leads()) return;
-      from.frames_done = take_number(text);
-      update(from, std::string(text));
-      return;
-    case message_kind::done:
-      from.at = phase::done;
-      return;
-    case message_kind::result:
-      take_result(from, text);
-      return;
-    case message_kind::clock:
-      if (!leads()) {
-        clock_arrived_ = from.heard;
-        send(0, message_kind::clock, fmt::format("{} {}", from.heard, now()));
-      } else if (trip_) {
-        trip_->arrived = take_number(text);
-        trip_->returned = take_number(text);
-        trip_->answered = from.heard;
-      }
-      return;
-    case message_kind::go:
-      let_go_ = static_cast<exit_status>(take_number(text));
-      return;
-    case message_kind::begin:
-      starts_ = take_number(text);
-      return;
-    case message_kind::stop:
-      halt();
-      return;
-    case message_kind::all_done:
-      all_done_ = true;
-      return;
-    case message_kind::end:
-      may_end_ = true;
-      return;
-  }
-}
-
-/// A result begins with "record", "failed", "interrupted" or "stuck" before a record, or "error"
-/// before a message.
-void rank_run::take_result(peer& of, std::string_view text) {
-  const auto name = name_of(static_cast<std::size_t>(&of - peers_.data()));
-  const auto end = text.find(' ');
-  const auto kind = text.substr(0, end);
-  text.remove_prefix(end + 1);
-  of.at = phase::ended;
-  if (kind == "error") {
-    of.lost = text;
-    stop_all(fmt::format("{}: {}", name, of.lost));
-    return;
-  }
-  of.result = text;
-  if (kind == "stuck") must_abort_ = true;
-  if (kind == "failed") stop_all(fmt::format("{} failed", name));
-  if (kind == "interrupted") {
-    interrupted_elsewhere_ = true;
-    halt();
-  }
-}
-
-void rank_run::update(peer& of, const std::string& working_on) {
-  if (of.working_on == working_on && !working_on.empty()) {
-    // The limit of a stage follows from its times before, so its present time must not count.
-    if (!measuring_) longest_work_ = std::max(longest_work_, now() - of.working_since);
-    return;
-  }
-  if (!of.working_on.empty()) {
-    longest_work_ = std::max(longest_work_, now() - of.working_since);
-  }
-  of.working_on = working_on;
-  of.working_since = now();
-}
-
-std::string rank_run::last_seen(const peer& of) {
-  std::string text;
-  if (of.frames_done > 0) text = fmt::format("; it had done at least {} frames", of.frames_done);
-  if (!of.working_on.empty()) text += fmt::format("; it was last seen in {}", of.working_on);
-  return text;
-}
-
-void rank_run::judge_silence() {
-  if (!leads()) {
-    // Without rank 0 there is nobody to end the run. After its last message it may take its time.
-    if (may_end_ || now() - peers_[0].heard < longest_silence) return;
-    fmt::print(stderr, "error: {}: rank 0 has sent no message for {} s\n",
-               name_of(static_cast<std::size_t>(messages_.rank())), longest_silence / second);
-    messages_.abort(static_cast<int>(exit_status::run_failed));
-  }
-  for (std::size_t r = 1; r < peers_.size(); ++r) {
-    peer& of = peers_[r];
-    if (of.at == phase::ended || messages_.receives_from(static_cast<int>(r))) continue;
-    if (now() - of.heard < longest_silence) continue;
-    lose(of, fmt::format("it has sent no message for {} s", (now() - of.heard) / second));
-  }
-}
-
-void rank_run::judge_stages() {
-  if (!judges_stages_ || stopped_) return;
-  const nanoseconds limit =
-      measuring_ && warmed_up_ ? std::max(longest_stage, 5 * longest_work_) : longest_first;
-  for (std::size_t r = 0; r < peers_.size(); ++r) {
-    const peer& of = peers_[r];
-    if (of.at >= phase::done || of.working_on.empty() || now() - of.working_since < limit) continue;
-    stop_all(fmt::format("{}: {} has not returned for {} s", name_of(r), of.working_on,
-                         (now() - of.working_since) / second));
-    return;
-  }
-}
-
-void rank_run::lose(peer& of, const std::string& why) {
-  of.lost = why + last_seen(of);
-  of.at = phase::ended;
-  must_abort_ = true;
-  stop_all(fmt::format("{}: {}", name_of(static_cast<std::size_t>(&of - peers_.data())), of.lost));
-}
-
-/// Ends the own run and, on rank 0, those of all ranks.
-void rank_run::halt() {
-  stop_.raise();
-  if (stopped_) return;
-  stopped_ = now();
-  if (leads()) send_all(message_kind::stop, "");
-}
-
-void rank_run::stop_all(const std::string& why) {
-  if (!failure_ && !interrupted_.raised()) failure_ = why;
-  halt();
-}
-
-void rank_run::send(int to, message_kind kind, const std::string& text) {
-  messages_.send(to, kind, text);
-}
-
-void rank_run::send_all(message_kind kind, const std::string& text) {
-  for (std::size_t r = 1; r < peers_.size(); ++r) {
-    const bool may_answer = kind == message_kind::end || peers_[r].at != phase::ended;
-    if (peers_[r].lost.empty() && may_answer) send(static_cast<int>(r), kind, text);
-  }
-}
-
-bool rank_run::all_at(phase least) const {
-  return std::ranges::all_of(peers_, [&](const peer& of) { return of.at >= least; });
-}
-
-/// Returns true if mpirun will soon kill the rank. Otherwise, others are waited for as long as they
-/// send messages.
-bool rank_run::out_of_patience() const {
-  return stopped_ && interrupted_.raised() && now() - *stopped_ > patience();
-}
-
 /// Handles messages until the condition holds.
 template <class Condition>
 void rank_run::await(const Condition& met) {
@@ -323,7 +80,7 @@ void rank_run::await(const Condition& met) {
       if (met()) return;
     }
     // Spins while the clock is measured, for short round trips; others may still measure frames.
-    if (now() - clock_arrived_ < 2 * millisecond) {
+    if (now() - clock_arrived_ < 2'000'000) {
       ::sched_yield();
     } else {
       ::usleep(1000);
@@ -337,11 +94,11 @@ std::string rank_run::name_of(std::size_t rank) const {
 
 // ---- The run ------------------------------------------------------------------------------------
 
-void rank_run::prepare(const std::function<void()>& step) {
+void rank_run::prepare(const std::function<std::string()>& step) {
   std::string problem;
   auto status = exit_status::done;
   try {
-    step();
+    problem = step();
   } catch (const error& e) {
     status = e.status();
     problem = e.what();
@@ -352,10 +109,12 @@ void rank_run::prepare(const std::function<void()>& step) {
   if (!leads()) {
     {
       const std::scoped_lock lock(mutex_);
-      send(0, message_kind::prepared, fmt::format("{} {}", static_cast<int>(status), problem));
+      messages_.send(0, message_kind::prepared,
+                     fmt::format("{} {}", static_cast<int>(status), problem));
     }
-    await([this] { return let_go_.has_value(); });
-    if (*let_go_ != exit_status::done) throw rank_refused(*let_go_);
+    await([this] { return let_go_ || may_end_; });
+    const exit_status told = let_go_.value_or(exit_status::interrupted);
+    if (told != exit_status::done) throw rank_refused(told);
     return;
   }
   {
@@ -367,11 +126,18 @@ void rank_run::prepare(const std::function<void()>& step) {
   await([this] { return all_at(phase::prepared) || failure_ || out_of_patience(); });
   const std::scoped_lock lock(mutex_);
   for (peer& of : peers_) {
-    if (of.at < phase::prepared) of.lost = "preparation was not complete when the run stopped";
+    if (of.at >= phase::prepared) continue;
+    of.lost = "preparation was not complete when the run stopped";
+    must_abort_ = true;
   }
   std::vector<std::string> problems;
   for (std::size_t r = 0; r < peers_.size(); ++r) {
-    const peer& of = peers_[r];
+    peer& of = peers_[r];
+    const bool sound = of.status == exit_status::done && own().status == exit_status::done;
+    if (of.lost.empty() && sound && of.problem != problem) {
+      of.status = exit_status::bad_input;
+      of.problem = fmt::format("it runs {}, and rank 0 {}", of.problem, problem);
+    }
     if (of.status == exit_status::done && of.lost.empty()) continue;
     if (status == exit_status::done) status = of.lost.empty() ? of.status : exit_status::run_failed;
     problems.push_back(fmt::format("{}: {}", name_of(r), of.lost.empty() ? of.problem : of.lost));
@@ -405,7 +171,7 @@ void rank_run::begin() {
   {
     const std::scoped_lock lock(mutex_);
     own().at = phase::ready;
-    if (!leads()) send(0, message_kind::ready, "");
+    if (!leads()) messages_.send(0, message_kind::ready, "");
   }
   if (!leads()) {
     await([this] { return starts_ || stopped_; });
@@ -415,8 +181,8 @@ void rank_run::begin() {
     if (stopped_ || !measure_clocks()) return;
     starts_ = now() + until_start;
     for (std::size_t r = 1; r < peers_.size(); ++r) {
-      send(static_cast<int>(r), message_kind::begin,
-           fmt::to_string(*starts_ + peers_[r].clock.back().offset));
+      messages_.send(static_cast<int>(r), message_kind::begin,
+                     fmt::to_string(*starts_ + peers_[r].clock.back().offset));
     }
   }
   if (!starts_) return;
@@ -433,7 +199,7 @@ void rank_run::end() {
     const std::scoped_lock lock(mutex_);
     run_is_over_ = true;
     own().at = phase::done;
-    if (!leads()) send(0, message_kind::done, "");
+    if (!leads()) messages_.send(0, message_kind::done, "");
   }
   if (!leads()) {
     await([this] { return all_done_ || may_end_; });
@@ -468,7 +234,7 @@ std::optional<ranks_record> rank_run::gather(const run_record& record) {
   const std::scoped_lock lock(mutex_);
   run_is_over_ = true;
   own().at = phase::ended;
-  send(0, message_kind::result, text);
+  messages_.send(0, message_kind::result, text);
   return std::nullopt;
 }
 
@@ -478,7 +244,7 @@ std::optional<ranks_record> rank_run::give_up(const std::string& why) {
     run_is_over_ = true;
     own().at = phase::ended;
     if (!leads()) {
-      send(0, message_kind::result, fmt::format("error {}", why));
+      messages_.send(0, message_kind::result, fmt::format("error {}", why));
       return std::nullopt;
     }
     own().lost = why;
@@ -535,7 +301,7 @@ void rank_run::stand_in() {
   {
     const std::scoped_lock lock(mutex_);
     own().at = phase::ended;
-    send(0, message_kind::result, text);
+    messages_.send(0, message_kind::result, text);
   }
   await([] { return false; });  // until rank 0 ends this process
 }
@@ -549,7 +315,7 @@ bool rank_run::measure_clocks() {
     while (trips.size() < least_trips ||
            (trips.size() < most_trips && offset_of(trips).error > quick_enough)) {
       trip_ = round_trip{.sent = now()};
-      send(static_cast<int>(r), message_kind::clock, "");
+      messages_.send(static_cast<int>(r), message_kind::clock, "");
       while (trip_->answered == 0) {
         if (const auto message = messages_.receive()) {
           handle(*message);
@@ -588,11 +354,16 @@ ranks_record rank_run::merge() {
       }
     }
     if (!of.run && of.lost.empty()) {
-      of.lost = "it did not end in time" + last_seen(of);
+      of.lost = "it did not answer when the run was told to end, and may have been killed" +
+                last_seen(of);
       must_abort_ = true;
     }
     to.run = std::move(of.run);
     to.lost = of.lost;
+    if (!of.lost.empty() && !made.failure) {
+      made.failure = fmt::format("{}: {}", name_of(r), of.lost);
+      made.interrupted = false;
+    }
   }
   return made;
 }

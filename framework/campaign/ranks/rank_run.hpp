@@ -53,10 +53,11 @@ class rank_run {
   rank_run(const rank_run&) = delete;
   rank_run& operator=(const rank_run&) = delete;
 
-  /// Runs a step that may throw on any rank.
+  /// Runs a step that may throw on any rank. It returns a text that must be the same on all ranks:
+  /// what they run.
   /// @throws error on rank 0 with the errors of all ranks, and `rank_refused` on the others, if it
-  /// threw on one
-  void prepare(const std::function<void()>& step);
+  /// threw on one or the texts differ
+  void prepare(const std::function<std::string()>& step);
 
   /// If a stage does not return, `abandon` returns what was measured, and `report`, on rank 0, must
   /// report it. The program then ends.
@@ -97,7 +98,7 @@ class rank_run {
     std::string working_on;  ///< stage and frame; empty if between stages
     std::int64_t frames_done = 0;
     nanoseconds working_since = 0;
-    std::string problem;  ///< why it could not be prepared; else empty
+    std::string problem;  ///< why it could not be prepared; else what it runs
     exit_status status = exit_status::done;
     std::vector<clock_offset> clock;
     std::optional<run_record> run;
@@ -118,7 +119,6 @@ class rank_run {
   static std::string last_seen(const peer& of);
   void halt();
   void stop_all(const std::string& why);
-  void send(int to, message_kind kind, const std::string& text);
   void send_all(message_kind kind, const std::string& text);
   void lose(peer& of, const std::string& why);
   bool out_of_patience() const;

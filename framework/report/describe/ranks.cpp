@@ -92,7 +92,7 @@ table rank_table(const ranks_record& record, const ranks_analysis& analysis) {
          .in = duration,
          .rank = 5,
          .help = "error of its clock's offset"},
-        [](r x) { return x.rank->rank == 0 ? cell() : cell(x.clock_error, duration); }}},
+        [](r x) { return cell(x.clock_error, duration); }}},
       rows_of(record, analysis));
   if (const auto& all = analysis.end_to_end) {
     made.total =
@@ -118,7 +118,7 @@ table pooled_stage_table(const ranks_record& record, const ranks_analysis& analy
        {{"slowest", "slowest rank"},
         [&](s x) { return fmt::to_string(record.ranks[x.slowest].rank); }},
        {{"slowest_median", "its median", duration},
-        [](s x) { return cell(x.of_slowest.median(), duration); }}},
+        [](s x) { return cell(x.of_slowest.percentile(0.5), duration); }}},
       analysis.stages);
   made.titled = true;
   return made;
@@ -145,7 +145,8 @@ facts summary_of_all(const ranks_record& record, const ranks_analysis& analysis)
   }
   return {"summary",
           "Summary",
-          {{"throughput", "throughput", cell(analysis.throughput, frames_per_second),
+          {{"rank_count", "ranks", record.ranks.size()},
+           {"throughput", "throughput", cell(analysis.throughput, frames_per_second),
             "of all ranks together"},
            {"device_peak", "device memory", cell(device, bytes), "at peak, of all ranks"}},
           shown};

@@ -38,7 +38,7 @@ inline constexpr result_kind result_kinds[] = {
     {"graphline.capacity", "a search for the highest rate", "capacity"},
     {"graphline.validation", "a validation of predictions", "predict --validate"},
     {"graphline.inspect", "what a pipeline amounts to", "inspect"},
-    {"graphline.ranks", "a run on several ranks", "run under mpirun"}};
+    {"graphline.ranks", "a run on several ranks", "run"}};
 static_assert(std::size(result_kinds) == std::variant_size_v<any_record>);
 
 template <class Records>

@@ -1,6 +1,7 @@
 #include "framework/report/store/record_reader.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -113,13 +114,14 @@ any_record read_record(const std::shared_ptr<const source_text>& source) {
 }
 
 std::string commands_read() {
-  std::string text;
+  std::vector<std::string> commands;
   for (const auto& kind : result_kinds) {
-    if (!text.empty()) text += &kind == std::end(result_kinds) - 1 ? " or " : ", ";
-    text += kind.command;
-    text += kind.also;
+    const auto first = std::ranges::find(result_kinds, kind.command, &result_kind::command);
+    if (first == &kind) commands.push_back(fmt::format("{}{}", kind.command, kind.also));
   }
-  return text;
+  const std::string last = commands.back();
+  commands.pop_back();
+  return fmt::format("{} or {}", fmt::join(commands, ", "), last);
 }
 
 calibration_record read_calibration(const std::string& path) {
