@@ -22,6 +22,8 @@ LIBRARY = pathlib.Path(GRAPHLINE).parent / "libgraphline_mpi.so"
 
 # Open MPI asks for these of root, as whom tests may run.
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+# mpirun kills ranks a second after it asked them to end, which is short on a busy machine.
+PATIENT = ("--mca", "odls_base_sigkill_timeout", "3")
 PIPELINE = """pipeline: replicas
 inputs: {x: {shape: [1, 3, 16, 16]}}
 stages:
@@ -60,11 +62,24 @@ WHY_NOT = why_not()
 
 @unittest.skipIf(WHY_NOT, WHY_NOT)
 class ranks(Case):
-    def begin(self, count, *words, **more):
-        return subprocess.Popen(
-            [MPIRUN, "--oversubscribe", "-n", str(count), GRAPHLINE, *map(str, words)],
+    def begin(self, count, *words, mpi=()):
+        process = subprocess.Popen(
+            [MPIRUN, "--oversubscribe", *mpi, "-n", str(count), GRAPHLINE, *map(str, words)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
-            env={**os.environ, **AS_ROOT}, **more)
+            env={**os.environ, **AS_ROOT})
+        self.addCleanup(process.kill)
+        return process
+
+    def begin_long(self, *words, mpi=()):
+        """Starts a long run on two ranks, and waits until both have measured some frames."""
+        saved = self.folder / "frames"
+        process = self.begin(2, "run", self.pipeline(LONG, "p.yaml"), "--device", "host",
+                             "--save-tensors", saved, "--each-frame", *words, mpi=mpi)
+        until = time.time() + 60
+        while not all((saved / f"rank.{r}" / "frame.100").exists() for r in (0, 1)):
+            self.assertLess(time.time(), until, "no frames")
+            time.sleep(0.05)
+        return process
 
     def end(self, process, seconds=60):
         out, err = process.communicate(timeout=seconds)
@@ -163,11 +178,8 @@ class ranks(Case):
 
     def test_a_killed_rank_ends_all_and_the_others_are_kept(self):
         path = self.folder / "r.json"
-        process = self.begin(2, "run", self.pipeline(LONG, "p.yaml"), "--device", "host",
-                             "--json", path)
-        victim = self.process_of(1)
-        time.sleep(1.5)
-        os.kill(victim, signal.SIGKILL)
+        process = self.begin_long("--json", path, mpi=PATIENT)
+        os.kill(self.process_of(1), signal.SIGKILL)
         begin = time.time()
         done = self.end(process)
         self.assertLess(time.time() - begin, 10)
@@ -176,21 +188,18 @@ class ranks(Case):
         kept, lost = result["record"]["ranks"]
         self.assertGreater(len(kept["run"]["frames"]["end"]), 100)
         self.assertNotIn("run", lost)
-        self.assertRegex(lost["lost"], r"may have been killed; it had done at least \d+ frames")
+        self.assertRegex(lost["lost"], r"^it did not answer when .*, and may have been killed")
         self.assertIn(f"rank 1 on {os.uname().nodename}", done.stdout)
 
     def test_a_stopped_rank_ends_all(self):
-        process = self.begin(2, "run", self.pipeline(LONG, "p.yaml"), "--device", "host")
-        victim = self.process_of(1)
-        time.sleep(1.5)
-        os.kill(victim, signal.SIGSTOP)
+        process = self.begin_long()
+        os.kill(self.process_of(1), signal.SIGSTOP)
         begin = time.time()
         done = self.end(process)
         self.assertLess(time.time() - begin, 10)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(" ".join(done.stdout.split()),
-                         r"FAILED: rank 1 on \S+ was lost: it has sent no message for 5 s; "
-                         r"it had done at least \d+ frames")
+                         r"FAILED: rank 1 on \S+ was lost: it has sent no message for 5 s")
 
     def test_a_stage_that_hangs_ends_all_and_its_frames_are_kept(self):
         path = self.folder / "r.json"
@@ -209,10 +218,7 @@ run: {{frames: 10, warmup: 1}}
 
     def test_ctrl_c_keeps_what_all_ranks_measured(self):
         path = self.folder / "r.json"
-        process = self.begin(2, "run", self.pipeline(LONG, "p.yaml"), "--device", "host",
-                             "--json", path)
-        self.process_of(1)
-        time.sleep(1.5)
+        process = self.begin_long("--json", path, mpi=PATIENT)
         process.send_signal(signal.SIGINT)
         done = self.end(process)
         self.assertIn("INTERRUPTED", done.stdout)
