@@ -23,7 +23,7 @@ constexpr const char* library_file = "libgraphline_mpi.so";
 /// A text is sent in pieces, because MPI counts bytes in 31 bits. The first begins with the length.
 constexpr std::size_t piece = std::size_t{1} << 26;
 
-/// Returns a number of the environment; 0 if it is not set.
+/// Returns the number in an environment variable; 0 if it is unset.
 int number_in(const char* variable) {
   const char* const text = std::getenv(variable);
   return text == nullptr ? 0 : std::atoi(text);
@@ -39,7 +39,7 @@ const graphline_mpi_functions* load_library() {
   for (const char* place : {".", "../lib/graphline", "../" GRAPHLINE_LIBDIR "/graphline"}) {
     const fs::path file = folder / place / library_file;
     if (!fs::exists(file, unknown)) continue;
-    // RTLD_GLOBAL: parts of Open MPI are libraries that look up symbols of the others.
+    // Open MPI loads its components later, and they need the symbols of its main library.
     void* const opened = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (opened == nullptr) {
       why = ::dlerror();

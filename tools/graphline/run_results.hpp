@@ -24,7 +24,7 @@ struct run_results {
   /// Prints the report, evaluates the gates and writes the files.
   exit_status report(result_outputs& outputs, const run_record& record, bool interrupted);
 
-  /// Does the same for a run on several ranks. A gate must hold on each rank.
+  /// Does the same for a run on several ranks. A condition that is true on one rank fails the run.
   exit_status report(result_outputs& outputs, const ranks_record& record);
 };
 

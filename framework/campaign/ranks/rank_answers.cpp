@@ -30,7 +30,7 @@ nanoseconds patience() {
   return std::max(1, set == nullptr ? 1 : std::atoi(set)) * 400 * millisecond;
 }
 
-/// Returns the whole number at the begin of a text, and removes it with the space behind it.
+/// Reads the whole number at the start of a text, and removes it and the space after it.
 nanoseconds take_number(std::string_view& text) {
   nanoseconds number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -57,7 +57,8 @@ void rank_run::answer() noexcept {
     if (problem_) continue;
     try {
       pump();
-      const bool stuck = stopped_ && now() - *stopped_ > until_stuck && !run_is_over_ && abandon_;
+      const bool stuck =
+          stopped_ && now() - *stopped_ > until_stuck && own().at < phase::done && abandon_;
       if (!stuck) continue;
       lock.unlock();
       stand_in();
@@ -80,7 +81,7 @@ void rank_run::pump() {
   own().heard = now();
   if (leads() && since > longest_silence) {
     // The others gave up meanwhile, or had nobody to answer.
-    stop_all(fmt::format("{}: it stood still for {} s", name_of(0), since / second));
+    stop_all(fmt::format("{}: it stood still for {} s", name_of(own()), since / second));
     for (peer& of : peers_) of.heard = now();
   }
   judge_silence();
@@ -154,19 +155,18 @@ void rank_run::handle(const rank_message& message) {
 /// A result begins with "record", "failed", "interrupted" or "stuck" before a record, or "error"
 /// before a message.
 void rank_run::take_result(peer& of, std::string_view text) {
-  const auto name = name_of(static_cast<std::size_t>(&of - peers_.data()));
   const auto end = text.find(' ');
   const auto kind = text.substr(0, end);
   text.remove_prefix(end + 1);
   of.at = phase::ended;
   if (kind == "error") {
     of.lost = text;
-    stop_all(fmt::format("{}: {}", name, of.lost));
+    stop_all(fmt::format("{}: {}", name_of(of), of.lost));
     return;
   }
   of.result = text;
   if (kind == "stuck") must_abort_ = true;
-  if (kind == "failed") stop_all(fmt::format("{} failed", name));
+  if (kind == "failed") stop_all(fmt::format("{} failed", name_of(of)));
   if (kind == "interrupted") {
     interrupted_elsewhere_ = true;
     halt();
@@ -176,7 +176,7 @@ void rank_run::take_result(peer& of, std::string_view text) {
 void rank_run::update(peer& of, const std::string& working_on) {
   if (of.working_on == working_on && !working_on.empty()) {
     // The limit of a stage follows from its times before, so its present time must not count.
-    if (!measuring_) longest_work_ = std::max(longest_work_, now() - of.working_since);
+    if (!measuring()) longest_work_ = std::max(longest_work_, now() - of.working_since);
     return;
   }
   if (!of.working_on.empty()) {
@@ -197,8 +197,8 @@ void rank_run::judge_silence() {
   if (!leads()) {
     // Without rank 0 there is nobody to end the run. After its last message it may take its time.
     if (may_end_ || now() - peers_[0].heard < longest_silence) return;
-    fmt::print(stderr, "error: {}: rank 0 has sent no message for {} s\n",
-               name_of(static_cast<std::size_t>(messages_.rank())), longest_silence / second);
+    fmt::print(stderr, "error: {}: rank 0 has sent no message for {} s\n", name_of(own()),
+               longest_silence / second);
     messages_.abort(static_cast<int>(exit_status::run_failed));
   }
   for (std::size_t r = 1; r < peers_.size(); ++r) {
@@ -210,13 +210,13 @@ void rank_run::judge_silence() {
 }
 
 void rank_run::judge_stages() {
-  if (!judges_stages_ || stopped_) return;
+  if (stopped_) return;
   const nanoseconds limit =
-      measuring_ && warmed_up_ ? std::max(longest_stage, 5 * longest_work_) : longest_first;
-  for (std::size_t r = 0; r < peers_.size(); ++r) {
-    const peer& of = peers_[r];
-    if (of.at >= phase::done || of.working_on.empty() || now() - of.working_since < limit) continue;
-    stop_all(fmt::format("{}: {} has not returned for {} s", name_of(r), of.working_on,
+      measuring() && warmed_up_ ? std::max(longest_stage, 5 * longest_work_) : longest_first;
+  for (const peer& of : peers_) {
+    if (of.at < phase::prepared || of.at >= phase::done) continue;
+    if (of.working_on.empty() || now() - of.working_since < limit) continue;
+    stop_all(fmt::format("{}: {} has not returned for {} s", name_of(of), of.working_on,
                          (now() - of.working_since) / second));
     return;
   }
@@ -226,7 +226,7 @@ void rank_run::lose(peer& of, const std::string& why) {
   of.lost = why + last_seen(of);
   of.at = phase::ended;
   must_abort_ = true;
-  stop_all(fmt::format("{}: {}", name_of(static_cast<std::size_t>(&of - peers_.data())), of.lost));
+  stop_all(fmt::format("{}: {}", name_of(of), of.lost));
 }
 
 /// Ends the own run and, on rank 0, those of all ranks.

@@ -88,8 +88,8 @@ void rank_run::await(const Condition& met) {
   }
 }
 
-std::string rank_run::name_of(std::size_t rank) const {
-  return rank_name(static_cast<std::int64_t>(rank), peers_[rank].host);
+std::string rank_run::name_of(const peer& of) const {
+  return rank_name(&of - peers_.data(), of.host);
 }
 
 // ---- The run ------------------------------------------------------------------------------------
@@ -131,8 +131,7 @@ void rank_run::prepare(const std::function<std::string()>& step) {
     must_abort_ = true;
   }
   std::vector<std::string> problems;
-  for (std::size_t r = 0; r < peers_.size(); ++r) {
-    peer& of = peers_[r];
+  for (peer& of : peers_) {
     const bool sound = of.status == exit_status::done && own().status == exit_status::done;
     if (of.lost.empty() && sound && of.problem != problem) {
       of.status = exit_status::bad_input;
@@ -140,11 +139,10 @@ void rank_run::prepare(const std::function<std::string()>& step) {
     }
     if (of.status == exit_status::done && of.lost.empty()) continue;
     if (status == exit_status::done) status = of.lost.empty() ? of.status : exit_status::run_failed;
-    problems.push_back(fmt::format("{}: {}", name_of(r), of.lost.empty() ? of.problem : of.lost));
+    problems.push_back(fmt::format("{}: {}", name_of(of), of.lost.empty() ? of.problem : of.lost));
   }
   if (interrupted_.raised() && !problems.empty()) status = exit_status::interrupted;
   send_all(message_kind::go, fmt::to_string(static_cast<int>(status)));
-  judges_stages_ = true;
   if (problems.empty()) return;
   const bool shared = std::ranges::all_of(
       peers_, [&](const peer& of) { return of.lost.empty() && of.problem == problem; });
@@ -188,7 +186,6 @@ void rank_run::begin() {
   if (!starts_) return;
   {
     const std::scoped_lock lock(mutex_);
-    measuring_ = true;
     for (peer& each : peers_) each.working_since = now();
   }
   wait_until(*starts_, stop_);
@@ -197,7 +194,6 @@ void rank_run::begin() {
 void rank_run::end() {
   {
     const std::scoped_lock lock(mutex_);
-    run_is_over_ = true;
     own().at = phase::done;
     if (!leads()) messages_.send(0, message_kind::done, "");
   }
@@ -207,7 +203,6 @@ void rank_run::end() {
   }
   await([this] { return all_at(phase::done) || out_of_patience(); });
   const std::scoped_lock lock(mutex_);
-  measuring_ = false;
   if (std::ranges::all_of(peers_, [](const peer& of) { return of.at == phase::done; })) {
     measure_clocks();
   }
@@ -221,18 +216,18 @@ std::optional<ranks_record> rank_run::gather(const run_record& record) {
   } else if (record.interrupted && interrupted_.raised()) {
     kind = "interrupted";  // and not told to end by another rank
   }
-  if (leads()) {
-    {
-      const std::scoped_lock lock(mutex_);
+  {
+    const std::scoped_lock lock(mutex_);
+    own().at = phase::done;
+    if (leads()) {
       own().run = record;
       take_result(own(), fmt::format("{} ", kind));
     }
-    return gather_others();
   }
+  if (leads()) return gather_others();
   // Made without the lock, so that the other thread can answer meanwhile.
   const auto text = fmt::format("{} {}", kind, text_.write(record));
   const std::scoped_lock lock(mutex_);
-  run_is_over_ = true;
   own().at = phase::ended;
   messages_.send(0, message_kind::result, text);
   return std::nullopt;
@@ -241,14 +236,13 @@ std::optional<ranks_record> rank_run::gather(const run_record& record) {
 std::optional<ranks_record> rank_run::give_up(const std::string& why) {
   {
     const std::scoped_lock lock(mutex_);
-    run_is_over_ = true;
     own().at = phase::ended;
     if (!leads()) {
       messages_.send(0, message_kind::result, fmt::format("error {}", why));
       return std::nullopt;
     }
     own().lost = why;
-    stop_all(fmt::format("{}: {}", name_of(0), why));
+    stop_all(fmt::format("{}: {}", name_of(own()), why));
   }
   auto all = gather_others();
   const bool any = std::ranges::any_of(all->ranks, [](const auto& r) { return r.run.has_value(); });
@@ -258,8 +252,6 @@ std::optional<ranks_record> rank_run::give_up(const std::string& why) {
 std::optional<ranks_record> rank_run::gather_others() {
   {
     const std::scoped_lock lock(mutex_);
-    run_is_over_ = true;
-    measuring_ = judges_stages_ = false;
     send_all(message_kind::all_done, "");  // they may wait for it
   }
   await([this] { return all_at(phase::ended) || out_of_patience(); });
@@ -273,14 +265,14 @@ exit_status rank_run::finish(exit_status of_rank_0) {
     return exit_status::done;
   }
   const std::scoped_lock lock(mutex_);
-  // MPI would wait for a lost rank for ever.
+  // MPI would never stop waiting for such a rank.
   if (must_abort_) messages_.abort(static_cast<int>(of_rank_0));
   send_all(message_kind::end, "");
   return of_rank_0;
 }
 
-/// Does the rest of the run in place of its own thread, which a stage does not return to. Returns
-/// if there is nothing to take over yet.
+/// Finishes the run in place of the thread that a stage blocks. Returns at once if no frame is
+/// complete yet and the stage may still return.
 void rank_run::stand_in() {
   const auto record = abandon_();
   if (!record && now() - *stopped_ < longest_stage) return;
@@ -361,7 +353,7 @@ ranks_record rank_run::merge() {
     to.run = std::move(of.run);
     to.lost = of.lost;
     if (!of.lost.empty() && !made.failure) {
-      made.failure = fmt::format("{}: {}", name_of(r), of.lost);
+      made.failure = fmt::format("{}: {}", name_of(of), of.lost);
       made.interrupted = false;
     }
   }

@@ -84,8 +84,8 @@ class rank_run {
   std::optional<ranks_record> give_up(const std::string& why);
 
   /// Returns on all ranks once rank 0 has called it: the status of rank 0 there, and `done` on the
-  /// others, because mpirun kills all ranks when one ends with another status. Does not return if a
-  /// rank cannot end by itself.
+  /// others, because mpirun kills all ranks when one ends with another status. If a rank is lost or
+  /// a stage blocks it, ends all ranks instead.
   exit_status finish(exit_status of_rank_0);
 
  private:
@@ -108,6 +108,7 @@ class rank_run {
 
   bool leads() const noexcept { return messages_.rank() == 0; }
   peer& own() { return peers_[static_cast<std::size_t>(messages_.rank())]; }
+  bool measuring() { return starts_ && own().at == phase::ready; }
   bool all_at(phase least) const;
   void answer() noexcept;
   void pump();
@@ -128,24 +129,20 @@ class rank_run {
   std::optional<ranks_record> gather_others();
   void stand_in();
   ranks_record merge();
-  std::string name_of(std::size_t rank) const;
+  std::string name_of(const peer& of) const;
 
   communicator& messages_;
   record_text text_;
   const stop_request& interrupted_;
   stop_request stop_;
 
-  std::mutex mutex_;  ///< protects all below, and `messages_`
-  std::vector<peer>
-      peers_;  ///< by rank; on other ranks than 0 only the own one and rank 0 are used
+  std::mutex mutex_;         ///< protects all below, and `messages_`
+  std::vector<peer> peers_;  ///< by rank; a rank other than 0 uses its own and that of rank 0
   std::function<std::optional<run_record>()> abandon_;
   std::function<void(const ranks_record&)> report_;
-  bool judges_stages_ = false;
-  bool measuring_ = false;
   bool warmed_up_ = false;
-  bool run_is_over_ = false;            ///< the own run has returned
   bool interrupted_elsewhere_ = false;  ///< another rank was interrupted
-  bool must_abort_ = false;             ///< a rank cannot end by itself
+  bool must_abort_ = false;             ///< a rank is lost, or a stage blocks it
   std::optional<std::string> failure_;  ///< why rank 0 stopped all
   std::optional<nanoseconds> stopped_;  ///< when the run was told to end
   std::optional<nanoseconds> starts_;   ///< the common start, on the own clock
