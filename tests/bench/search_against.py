@@ -72,8 +72,8 @@ def by_tpe(pipeline):
 
     def objective(trial):
         settings = {key: trial.suggest_categorical(key, words) for key, words in VALUES.items()}
-        options = [f"--{key.replace('_', '-')}={word}" if key in file else f"--set={key}={word}"
-                   for key, word in settings.items()]
+        options = [f"--set={key}={word}" if key in file["params"]
+                   else f"--{key.replace('_', '-')}={word}" for key, word in settings.items()]
         result = graphline("run", pipeline, "--device", "host", "--frames", given.frames, *options,
                            may_refuse=True)
         if not result:

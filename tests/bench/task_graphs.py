@@ -4,7 +4,8 @@
 The graphs are Gaussian elimination (M. Cosnard et al., "Parallel Gaussian elimination on an MIMD
 computer", 1988) of 5 and 6 columns, a tiled Cholesky factorization of 4 tiles, a reduction tree,
 and a chain of stages with side work after each. Each stage spins for its time on one of two
-workers; its priority is p0, p1, ..., all 2 in the file. Prints the arguments of search_against.py.
+workers; its priority is p0, p1, ..., all 2 in the file. Prints the arguments of search_against.py:
+only the priorities vary.
 
 usage: task_graphs.py FOLDER [--unit MICROSECONDS]
 """
@@ -74,6 +75,9 @@ def side_work(length):
     return made
 
 
+# Settings that searches vary by default, with their one value.
+FIXED = ["strategy=overlap", "graphs=stage", "in_flight=1", "wait=block", "priorities=on",
+         "policy=fixed_priority", "streams=auto", "window=0"]
 GRAPHS = {"gaussian_5": gaussian_elimination(5), "gaussian_6": gaussian_elimination(6),
           "cholesky_4": cholesky(4), "reduction_4": reduction(4), "side_work_5": side_work(5)}
 
@@ -99,8 +103,8 @@ def main():
     for name, graph in GRAPHS.items():
         path = given.folder / f"{name}.yaml"
         path.write_text(pipeline(name, graph, given.unit), encoding="utf-8")
-        over = " ".join(f"--over p{i}=1,2,3" for i in range(len(graph.times)))
-        print(path, over)
+        over = [f"p{i}=1,2,3" for i in range(len(graph.times))] + FIXED
+        print(path, *(f"--over {one}" for one in over))
 
 
 main()

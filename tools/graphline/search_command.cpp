@@ -73,6 +73,7 @@ class search_run {
     planned_ = make_search_space(spec_, given_.over, stages_, machine_, found);
     found.throw_if_errors();
     if (!found.all().empty()) print(stderr, fmt::format("{}\n", found.render()));
+    planned_at_ = now();
     if (planned_.configurations.size() > 1) return;
     throw input_error(
         "there is nothing to search: all combinations are refused by 'check' or run like the "
@@ -128,8 +129,8 @@ class search_run {
     auto& sources = known->second;
     try {
       const nanoseconds began = now();
-      const auto until = static_cast<nanoseconds>(predicted_until * double(time_limit));
-      if (is_new && sources_.size() <= most_sources && began - begun_ + source_time_ < until) {
+      const auto most = static_cast<nanoseconds>(predicted_share * double(time_limit));
+      if (is_new && sources_.size() <= most_sources && began - planned_at_ + source_time_ < most) {
         std::vector<std::pair<std::string, std::string>> set;
         for (const auto& of : candidate.what.assignments) {
           if (!is_setting(of.first)) set.push_back(of);
@@ -193,6 +194,7 @@ class search_run {
   }
 
   nanoseconds begun_ = now();
+  nanoseconds planned_at_ = begun_;
   search_arguments& given_;
   const stop_request* stop_ = nullptr;
   plan_target machine_;

@@ -210,7 +210,7 @@ class settings_search {
     shuffle(order, random);
     for (const std::size_t i : order) {
       stop_if_asked();
-      if (elapsed() >= predicted_until * limit()) return;
+      if (elapsed() - planning_ >= predicted_share * limit()) return;
       const auto run = by_.predict(i, std::max(trial_frames_, frames_of_objective()));
       if (!run) continue;
       predicted_[i].add(*run);

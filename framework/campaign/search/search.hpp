@@ -23,8 +23,8 @@ struct confirmation_request {
   std::int64_t frames = 0;  ///< of a trial
 };
 
-/// Share of the time limit within which predictions begin.
-inline constexpr double predicted_until = 0.15;
+/// Share of the time limit that predictions may take, after planning.
+inline constexpr double predicted_share = 0.15;
 
 struct search_options {
   search_goal goal = {};
