@@ -193,9 +193,10 @@ gate_result judge_changes(const gate& of, const std::vector<change>& changes, do
   return {of, gate_outcome::failed, quantity{worst->by, unit::change}, std::move(which)};
 }
 
-std::string no_interval(const std::string& who, std::string_view figure, std::size_t trials) {
-  if (trials >= least_blocks) return fmt::format("{} has too few frames for a {}", who, figure);
-  return fmt::format("a verdict on {} needs {} trials, there are {}", who, least_blocks, trials);
+std::string no_interval(const std::string& who, std::string_view figure, std::size_t trials,
+                        std::size_t needed) {
+  if (trials >= needed) return fmt::format("{} has too few frames for a {}", who, figure);
+  return fmt::format("a verdict on {} needs {} trials, there are {}", who, needed, trials);
 }
 
 constexpr const char* nothing_to_compare = "the experiment has nothing to compare";
@@ -225,7 +226,8 @@ std::string why_not_compared(bool late, const experiment_record& record,
   for (const auto& one : {pair.what, pair.reference}) {
     if (member_of(summary, one).latency_grows()) return overloaded(name_of(record, one));
   }
-  return no_interval(name_of(record, pair.what), late ? late_share : "p50", summary.counted_blocks);
+  return no_interval(name_of(record, pair.what), late ? late_share : "p50", summary.counted_blocks,
+                     summary.needed_blocks);
 }
 
 std::string range_text(const interval& of) {
@@ -437,7 +439,7 @@ gate_result judge(const gate& of, const experiment_diff& diff) {
       lacking = overloaded(who);
     } else if (!has_figure || !found->change_range()) {
       lacking = no_interval(who, late ? late_share : "p50",
-                            std::min(first->trials.before, first->trials.after));
+                            std::min(first->trials.before, first->trials.after), least_blocks);
     }
     for (const auto& one : figures) {
       if ((one.figure == figure::late) != late) continue;

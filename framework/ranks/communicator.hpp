@@ -16,6 +16,8 @@ enum class message_kind {
   clock,     ///< down and up: a round trip that measures the clock
   progress,  ///< up and down, several times a second; up: what the sender works on
   stop,      ///< down: end early
+  work,      ///< down: what the receiver is to do
+  yield,     ///< up: what the work has yielded
   done,      ///< up: the sender has completed its frames
   all_done,  ///< down: all ranks have
   result,    ///< up: the sender's record, or the error that ended it

@@ -72,19 +72,34 @@ void fields(Archive& a, part_of_record<chain_record> auto& of) {
   a.value("reaction_ns", of.reaction, any_time);
 }
 
+/// The process of a job under MPI that ran a trial.
+struct trial_place {
+  std::int64_t rank = 0;
+  std::string host;  ///< name of its machine
+  friend auto operator<=>(const trial_place&, const trial_place&) = default;
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<trial_place> auto& of) {
+  a.value("rank", of.rank, from_0);
+  a.value("host", of.host);
+}
+
 struct trial_record {
   std::size_t configuration = 0;
   /// A block consists of one trial of each configuration in random order, so that slow changes of
   /// the machine affect all configurations alike.
   std::size_t block = 0;
-  nanoseconds begun = 0;            ///< since the experiment began, without pauses
-  std::vector<run_record> members;  ///< one per member of the configuration
+  nanoseconds begun = 0;                  ///< since the experiment began, without pauses
+  std::vector<run_record> members;        ///< one per member of the configuration
+  std::optional<trial_place> place = {};  ///< under MPI; the same for all trials of a block
 };
 
 template <class Archive>
 void fields(Archive& a, part_of_record<trial_record> auto& of) {
   a.value("configuration", of.configuration);
   a.value("block", of.block);
+  a.value("place", of.place);
   a.value("begun_ns", of.begun, any_time);
   a.value("members", of.members);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "framework/analysis/experiment/comparisons.hpp"
@@ -245,7 +246,10 @@ TEST(experiment_summary, has_stage_intervals_by_students_t) {
     }
     const auto s = summarize(record);
     ASSERT_EQ(s.stage_comparisons.size(), 1u);
-    const auto draws = draws_for(blocks, record.how.seed);
+    std::vector<std::size_t> positions(blocks);
+    std::iota(positions.begin(), positions.end(), std::size_t{0});
+    const sampled_blocks sampled({positions}, record.how.seed);
+    const auto& draws = sampled.draws.front();
     const auto by = contrast::of(resample_percentile(pooled_times(times[1]), 0.5, draws),
                                  resample_percentile(pooled_times(times[0]), 0.5, draws), blocks);
     ASSERT_GT(by->error(), 0);

@@ -194,6 +194,40 @@ double given(verdict wanted, const simulated_experiment& as, double margin, int 
   return 100.0 * found / experiments;
 }
 
+// Each rank runs blocks at its own speed, so that pooled frames have several modes.
+TEST(intervals, of_ranks_of_different_speed_hold_together_with_95_percent) {
+  EXPECT_NEAR(coverage({.factors = {1, 1.03}, .ranks = {1, 1.2}}, 800), 95, 3);
+  EXPECT_NEAR(coverage({.factors = {1, 1.03}, .blocks = 30, .ranks = {1, 1.2}}, 400), 95, 3);
+  EXPECT_NEAR(coverage({.factors = {1, 0.9}, .blocks = 9, .ranks = {1, 1.2, 3, 1}}, 400), 95, 3.5);
+  EXPECT_NEAR(coverage({.factors = {1, 1.03}, .blocks = blocks_needed(2), .ranks = {1, 2}}, 800),
+              95, 3);
+}
+
+TEST(verdicts, on_equal_configurations_are_not_made_different_by_ranks_of_different_speed) {
+  EXPECT_LE(called_different({.ranks = {1, 1.2}}, 400), 7);
+  EXPECT_LE(called_different({.blocks = 20, .ranks = {1, 1.2, 1.5, 2}}, 400), 7);
+}
+
+TEST(verdicts, of_ranks_of_different_speed_find_what_one_machine_finds) {
+  EXPECT_GE(given(verdict::slower, {.factors = {1, 1.05}, .ranks = {1, 1.2}}, 0.01, 200), 95);
+  EXPECT_GE(given(verdict::same, {.blocks = 30, .ranks = {1, 1.2}}, 0.02, 200), 97);
+}
+
+TEST(verdicts, need_one_block_more_for_each_further_rank) {
+  for (const std::size_t blocks : {5, 6}) {
+    const auto found = summarize(simulate({.blocks = blocks, .ranks = {1, 1.2}}, 1));
+    EXPECT_EQ(found.needed_blocks, 6U);
+    EXPECT_EQ(found.comparisons.front().ratio_range.has_value(), blocks == 6);
+  }
+}
+
+TEST(steadiness, of_ranks_is_judged_at_the_level_of_each) {
+  const simulated_experiment as{.blocks = 20, .throttled_blocks = {7}, .ranks = {1, 1.5}};
+  const auto found = steadiness_of(simulate(as, 3));
+  EXPECT_EQ(found.affected_blocks, std::vector<std::size_t>{7});
+  EXPECT_FALSE(found.drift);
+}
+
 TEST(verdicts, find_a_difference_of_5_percent_with_10_blocks) {
   EXPECT_GE(given(verdict::slower, {.factors = {1, 1.05}}, 0.01, 200), 97);
   EXPECT_GE(given(verdict::faster, {.factors = {1.05, 1}}, 0.01, 200), 97);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -61,12 +62,17 @@ experiment_record simulate(const simulated_experiment& as, std::uint64_t seed) {
     const bool throttled = std::find(slow.begin(), slow.end(), b) != slow.end();
     const double through =
         as.blocks > 1 ? static_cast<double>(b) / static_cast<double>(as.blocks - 1) : 0;
-    const double block =
+    double block =
         as.block_spread * random.normal() + as.drift * through + (throttled ? std::log(1.2) : 0);
+    std::optional<trial_place> place;
+    if (!as.ranks.empty()) {
+      place = {std::int64_t(b % as.ranks.size()), "node"};
+      block += std::log(as.ranks[b % as.ranks.size()]);
+    }
     for (std::size_t c = 0; c < as.factors.size(); ++c) {
       double level = block + as.trial_spread * random.normal() + std::log(as.factors[c]);
       if (random.uniform() < as.contaminated) level += std::log(1.3);
-      record.trials.push_back({c, b, 0, {run_at(level, as, random)}});
+      record.trials.push_back({c, b, 0, {run_at(level, as, random)}, place});
     }
   }
   return record;

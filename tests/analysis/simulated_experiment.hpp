@@ -25,6 +25,7 @@ struct simulated_experiment {
   double drift = 0;         ///< change of the logarithm from the first block to the last
   double contaminated = 0;  ///< probability that a trial is 30 % slower
   std::vector<std::size_t> throttled_blocks = {};  ///< 20 % slower
+  std::vector<double> ranks = {};  ///< that run the blocks in turn, with their factors of time
 };
 
 /// Simulates an experiment without stages. The same seed gives the same result.

@@ -9,9 +9,11 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/base/error.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "framework/run/execute/session.hpp"
@@ -133,6 +135,105 @@ TEST(experiment, goes_on_after_a_pause_wherever_that_came_as_though_there_had_be
     for (std::size_t i = 1; i < resumed.trials.size(); ++i) {
       EXPECT_LE(resumed.trials[i - 1].begun, resumed.trials[i].begun) << "pause after " << pause;
     }
+  }
+}
+
+/// Runs the blocks of helpers in this thread, as processes with these places.
+class scripted_helpers final : public block_helpers {
+ public:
+  scripted_helpers(const experiment_plan& p, std::vector<trial_place> places)
+      : planned_(p), places_(std::move(places)) {}
+
+  std::size_t count() const override { return places_.size(); }
+  void begin(std::size_t helper, std::size_t block, nanoseconds elapsed) override {
+    begun.emplace_back(helper, block);
+    if (dies) return;
+    for (auto& trial : run_block(planned_, runner_, block, elapsed, never_)) {
+      trial.place = places_[helper];
+      trials_.push_back(std::move(trial));
+    }
+  }
+  std::optional<std::vector<trial_record>> trials() override {
+    return dies ? std::nullopt : std::optional(std::exchange(trials_, {}));
+  }
+
+  std::vector<std::pair<std::size_t, std::size_t>> begun;  ///< helper and block
+  bool dies = false;
+
+ private:
+  const experiment_plan& planned_;
+  std::vector<trial_place> places_;
+  scripted_runner runner_;
+  stop_request never_;
+  std::vector<trial_record> trials_;
+};
+
+const trial_place first_rank{0, "here"};
+const trial_place second_rank{1, "there"};
+
+TEST(experiment, of_ranks_has_all_trials_of_a_block_on_one_rank) {
+  const auto p = planned(3, 7);
+  scripted_runner own;
+  scripted_helpers helpers(p, {second_rank, {2, "there"}});
+  std::size_t stored = 0;
+  const auto record = run_experiment(p, own,
+                                     {.on_trial = [&](const trial_record&) { ++stored; },
+                                      .place = first_rank,
+                                      .helpers = &helpers});
+  ASSERT_THAT(record.trials, SizeIs(21));
+  EXPECT_EQ(stored, 21U);
+  std::set<std::pair<std::size_t, std::size_t>> seen;
+  for (const auto& trial : record.trials) {
+    seen.emplace(trial.block, trial.configuration);
+    ASSERT_TRUE(trial.place);
+    EXPECT_EQ(trial.place->rank, std::int64_t(trial.block % 3)) << "block " << trial.block;
+  }
+  EXPECT_THAT(seen, SizeIs(21));
+  EXPECT_THAT(own.asked, SizeIs(9));
+  EXPECT_THAT(record.stopped, IsEmpty());
+}
+
+TEST(experiment, goes_on_with_another_number_of_ranks_and_replaces_the_blocks_of_others) {
+  const auto p = planned(2, 5);
+  experiment_options options{.place = first_rank};
+  for (const auto& [block, configuration, place] :
+       {std::tuple{0U, 0U, first_rank}, {0U, 1U, first_rank}, {1U, 0U, second_rank}}) {
+    trial_record trial{.configuration = configuration, .block = block, .begun = 0, .members = {}};
+    trial.members.emplace_back().frames = {{0, 0, 1'000'000}};
+    trial.place = place;
+    options.done.push_back(trial);
+  }
+  scripted_runner own;
+  const auto record = run_experiment(p, own, options);
+  // Block 1 stays incomplete, and block 5 replaces it.
+  std::vector<std::size_t> blocks;
+  for (const auto& trial : record.trials) blocks.push_back(trial.block);
+  EXPECT_THAT(blocks, ElementsAre(0, 0, 1, 2, 2, 3, 3, 4, 4, 5, 5));
+  EXPECT_THAT(record.stopped, IsEmpty());
+  EXPECT_EQ(summarize(record).counted_blocks, 5U);
+}
+
+TEST(experiment, of_ranks_keeps_its_own_block_when_another_rank_dies) {
+  const auto p = planned(2, 6);
+  scripted_runner own;
+  scripted_helpers helpers(p, {second_rank});
+  helpers.dies = true;
+  const auto record = run_experiment(p, own, {.place = first_rank, .helpers = &helpers});
+  EXPECT_THAT(record.trials, SizeIs(2));
+  EXPECT_TRUE(record.interrupted);
+  EXPECT_THAT(helpers.begun, ElementsAre(std::pair(0U, 1U)));
+}
+
+TEST(run_block, names_the_trial_that_fails) {
+  scripted_runner runner;
+  runner.script = [](std::size_t configuration, std::size_t, run_record& record) {
+    if (configuration == 1) record.failure = "out of memory";
+  };
+  try {
+    run_block(planned(2, 1), runner, 0, 0, stop_request());
+    FAIL();
+  } catch (const run_error& e) {
+    EXPECT_STREQ(e.what(), "a trial of configuration 'b' failed: out of memory");
   }
 }
 

@@ -45,7 +45,7 @@ struct space_of {
                     const std::vector<assignment>& run = {}) {
     of.pipeline.text = folder.write("p.yaml", text);
     of.run = run;
-    space = make_search_space(of, over, registry, {}, out);
+    space = make_search_space(of, over, registry, {}, 2000, out);
   }
 
   const std::vector<planned_configuration>& list() const { return space.configurations; }

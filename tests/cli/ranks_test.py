@@ -230,10 +230,146 @@ run: {{frames: 10, warmup: 1}}
         self.expect(self.run_on(1, "--json", path), 0)
         self.assertEqual(json.loads(path.read_text())["schema"], "graphline.run/1")
 
+    # ---- compare --------------------------------------------------------------------------------
+
+    def experiment(self, trials, frames=20):
+        """Writes an experiment on equal configurations."""
+        (self.folder / "paced.yaml").write_text(f"""pipeline: paced
+plugins: {PLUGINS / "paced.so"}
+params: {{n: 1}}
+stages: [{{name: work, kind: test.paced, duration: 2ms}}]
+run: {{frames: {frames}, warmup: 1, strategy: serial}}
+""")
+        path = self.folder / "e.yaml"
+        path.write_text(f"experiment: equal\npipeline: paced.yaml\nvary: {{n: [1, 2]}}\n"
+                        f"trials: {trials}\n")
+        return path
+
+    def compare(self, count, *words, mpi=()):
+        return self.begin(count, "compare", self.folder / "e.yaml", "--device", "host", *words,
+                          mpi=mpi)
+
+    def slow_second(self, *words):
+        """Starts two ranks, of which the second takes 20 % longer."""
+        command = [GRAPHLINE, "compare", self.folder / "e.yaml", "--device", "host", *words]
+        process = subprocess.Popen(
+            [MPIRUN, "--oversubscribe", "-n", "1", *map(str, command), ":", "-n", "1", "env",
+             "GRAPHLINE_TEST_PACE=1.2", *map(str, command)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
+            env={**os.environ, **AS_ROOT})
+        self.addCleanup(process.kill)
+        return self.end(process, 120)
+
+    def blocks_by_rank(self, result):
+        """Checks that all trials of a block ran on one rank, and returns its blocks by rank."""
+        ranks = {}
+        for trial in result["record"]["trials"]:
+            ranks.setdefault(trial["block"], set()).add(trial["place"]["rank"])
+        self.assertTrue(all(len(of_block) == 1 for of_block in ranks.values()), ranks)
+        made = {}
+        for block, (rank,) in ranks.items():
+            made.setdefault(rank, set()).add(block)
+        return made
+
+    def stored_trials(self):
+        lines = (self.folder / "equal.trials.jsonl").read_text().splitlines()
+        return [json.loads(line)["trial"] for line in lines if line.startswith('{"trial"')]
+
+    def test_a_slower_rank_is_not_taken_for_a_slower_configuration(self):
+        self.experiment(trials=8)
+        path = self.folder / "r.json"
+        done = self.slow_second("--json", path)
+        self.expect(done, 0)
+        result = json.loads(path.read_text())
+        self.assertEqual(self.blocks_by_rank(result), {0: {0, 2, 4, 6}, 1: {1, 3, 5, 7}})
+        first, second = result["ranks"]
+        self.assertEqual((first["blocks"], second["blocks"]), (4, 4))
+        self.assertAlmostEqual(second["p50"] / first["p50"], 1.2, delta=0.1)
+        p50 = next(one for one in result["comparisons"] if one["figure"] == "p50")
+        self.assertAlmostEqual(p50["ratio"], 1, delta=0.05)
+        self.assertIn("8 blocks of 2 trials in random order, on 2 ranks", done.stdout)
+
+    def test_an_experiment_goes_on_with_another_number_of_ranks(self):
+        self.experiment(trials=4)
+        self.expect(self.end(self.compare(2, "--quiet")), 0)
+        path = self.folder / "r.json"
+        done = self.end(self.compare(3, "--quiet", "--resume", "--trials", "7", "--json", path))
+        self.expect(done, 0)
+        result = json.loads(path.read_text())
+        self.assertEqual(self.blocks_by_rank(result), {0: {0, 2, 4}, 1: {1, 3, 5}, 2: {6}})
+        # Without MPI, too.
+        alone = self.graphline("compare", self.folder / "e.yaml", "--device", "host", "--quiet",
+                               "--resume", "--trials", "8", "--json", path)
+        self.expect(alone, 0)
+        trials = json.loads(path.read_text())["record"]["trials"]
+        self.assertEqual(len(trials), 16)
+        self.assertNotIn("place", trials[-1])
+
+    def begin_long_comparison(self, *words, mpi=()):
+        """Starts a long experiment on two ranks, and waits until both have trials in the store."""
+        self.experiment(trials=10000)
+        process = self.compare(2, "--quiet", *words, mpi=mpi)
+        until = time.time() + 60
+        while not (self.folder / "equal.trials.jsonl").exists() or len(self.stored_trials()) < 8:
+            self.assertLess(time.time(), until, "no trials")
+            time.sleep(0.05)
+        return process
+
+    def check_store_is_whole(self):
+        """Checks that the stored trials can be continued."""
+        count = len(self.stored_trials())
+        self.assertGreaterEqual(count, 8)
+        done = self.graphline("compare", self.folder / "e.yaml", "--device", "host", "--quiet",
+                              "--resume", "--trials", "2", "--json", "r.json")
+        self.expect(done, 0)
+        self.assertGreaterEqual(
+            len(json.loads((self.folder / "r.json").read_text())["record"]["trials"]), count)
+
+    def test_a_killed_rank_ends_a_comparison_and_its_store_is_whole(self):
+        process = self.begin_long_comparison(mpi=PATIENT)
+        os.kill(self.process_of(1), signal.SIGKILL)
+        begin = time.time()
+        done = self.end(process)
+        self.assertLess(time.time() - begin, 10)
+        self.assertNotEqual(done.returncode, 0)
+        self.check_store_is_whole()
+
+    def test_a_stopped_rank_ends_a_comparison(self):
+        process = self.begin_long_comparison()
+        os.kill(self.process_of(1), signal.SIGSTOP)
+        begin = time.time()
+        done = self.end(process)
+        self.assertLess(time.time() - begin, 12)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(" ".join(done.stderr.split()), r"rank 1 on \S+: it has sent no message")
+        self.assertIn("the same command with --resume continues", done.stderr)
+        self.check_store_is_whole()
+
+    def test_ctrl_c_ends_a_comparison_and_its_store_is_whole(self):
+        process = self.begin_long_comparison(mpi=PATIENT)
+        process.send_signal(signal.SIGINT)
+        done = self.end(process)
+        self.assertIn("the same command with --resume continues", done.stderr)
+        self.check_store_is_whole()
+
+    def test_ranks_with_different_experiments_are_refused(self):
+        path = self.experiment(trials=4)
+        other = self.folder / "other"
+        other.mkdir()
+        for name in ("e.yaml", "paced.yaml"):
+            text = (self.folder / name).read_text()
+            (other / name).write_text(text.replace("2ms", "3ms"))
+        command = [GRAPHLINE, "compare", path.name, "--device", "host"]
+        done = subprocess.run(
+            [MPIRUN, "--oversubscribe", "-n", "1", *command, ":", "-n", "1", "-wdir", str(other),
+             *command], capture_output=True, text=True, timeout=60, cwd=self.folder,
+            env={**os.environ, **AS_ROOT})
+        self.expect(done, 2, "it runs 'equal' (")
+
     def test_other_commands_that_measure_are_refused(self):
         path = self.pipeline(PIPELINE, "p.yaml")
         done = self.end(self.begin(2, "overhead", path))
-        self.expect(done, 2, "only 'run' works on several ranks")
+        self.expect(done, 2, "only 'run' and 'compare' work on several ranks")
 
 
 class without_library(Case):

@@ -131,8 +131,24 @@ stage_registry kinds_with(const std::vector<std::string>& plugins) {
   return kinds;
 }
 
+std::string device_of_rank(std::string device, int rank, int local_rank) {
+  for (const auto& [pattern, number] : {std::pair("{rank}", rank), {"{local}", local_rank}}) {
+    if (const auto at = device.find(pattern); at != device.npos) {
+      device.replace(at, std::string_view(pattern).size(), fmt::to_string(number));
+    }
+  }
+  if (device != "auto" && device != "cuda") return device;
+  for (const backend& known : builtin_devices().backends()) {
+    std::string reason;
+    const auto present = std::ssize(known.list(reason));
+    if (known.name == "cuda" && present > 0) return fmt::format("cuda:{}", local_rank % present);
+  }
+  return device;
+}
+
 experiment_plan plan_experiment_file(const std::string& path, const std::string& device,
-                                     plan_use use, stage_registry& stages, plugin_use plugins) {
+                                     plan_use use, stage_registry& stages, plugin_use plugins,
+                                     bool warns) {
   plan_target machine = target_of(device, use);
   machine.plugins = plugins;
   diagnostics found;
@@ -141,7 +157,7 @@ experiment_plan plan_experiment_file(const std::string& path, const std::string&
   experiment_plan planned = plan_experiment(spec, stages, machine, found);
   found.throw_if_errors();
   for (auto& data : checksums_of(data_files(planned))) planned.files.push_back(std::move(data));
-  if (!found.all().empty()) print(stderr, fmt::format("{}\n", found.render()));
+  if (warns && !found.all().empty()) print(stderr, fmt::format("{}\n", found.render()));
   return planned;
 }
 
@@ -278,20 +294,6 @@ experiment_spec pipeline_options::as_experiment() const {
     made.params.push_back({{name, given}, node::scalar(text, false, given)});
   }
   return made;
-}
-
-void pipeline_options::choose_device_of_rank(int rank, int local_rank) {
-  for (const auto& [pattern, number] : {std::pair("{rank}", rank), {"{local}", local_rank}}) {
-    if (const auto at = device_.find(pattern); at != device_.npos) {
-      device_.replace(at, std::string_view(pattern).size(), fmt::to_string(number));
-    }
-  }
-  if (device_ != "auto" && device_ != "cuda") return;
-  for (const backend& known : builtin_devices().backends()) {
-    std::string reason;
-    const auto present = std::ssize(known.list(reason));
-    if (known.name == "cuda" && present > 0) device_ = fmt::format("cuda:{}", local_rank % present);
-  }
 }
 
 plan pipeline_options::make_plan(const std::function<void(settings&)>& adjust) {

@@ -65,12 +65,17 @@ std::pair<std::string, std::string> split_assignment(const std::string& text,
 /// Returns the built-in kinds and the kinds of the plug-ins.
 stage_registry kinds_with(const std::vector<std::string>& plugins);
 
-/// Reads an experiment and plans each configuration. Prints warnings to standard error. Adds the
-/// kinds of the experiment's plug-ins to `stages`, which must outlive the plan.
+/// Replaces {rank} and {local} in a device's name. Of a `cuda` device without an index, takes the
+/// one whose index is `local_rank`, modulo the number of devices.
+std::string device_of_rank(std::string device, int rank, int local_rank);
+
+/// Reads an experiment and plans each configuration. Adds the kinds of the experiment's plug-ins to
+/// `stages`, which must outlive the plan.
+/// @param warns Print warnings to standard error.
 /// @throws input_error with all errors at once
 experiment_plan plan_experiment_file(const std::string& path, const std::string& device,
                                      plan_use use, stage_registry& stages,
-                                     plugin_use plugins = plugin_use::load);
+                                     plugin_use plugins = plugin_use::load, bool warns = true);
 
 std::vector<std::string> settings_except(const std::set<std::string>& excluded);
 
@@ -125,9 +130,10 @@ class pipeline_options {
   /// configurations, and without configurations.
   experiment_spec as_experiment() const;
 
-  /// Replaces {rank} and {local} in the device's name. Of a `cuda` device without an index, takes
-  /// the one whose index is `local_rank`, modulo the number of devices.
-  void choose_device_of_rank(int rank, int local_rank);
+  /// Takes the device of this rank; see `device_of_rank`.
+  void choose_device_of_rank(int rank, int local_rank) {
+    device_ = device_of_rank(device_, rank, local_rank);
+  }
 
   const std::string& device_name() const noexcept { return device_; }
 

@@ -18,6 +18,7 @@
 #include "framework/campaign/experiment/experiment.hpp"
 #include "framework/campaign/predict/predicted_campaigns.hpp"
 #include "framework/plan/experiment_plan.hpp"
+#include "framework/ranks/mpi_communicator.hpp"
 #include "framework/report/csv/stamps_csv.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/heading.hpp"
@@ -33,6 +34,7 @@
 #include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
+#include "tools/graphline/rank_support.hpp"
 #include "tools/graphline/terminal.hpp"
 
 namespace graphline {
@@ -158,55 +160,169 @@ exit_status predict_comparison(compare_arguments given) {
   return status;
 }
 
+/// A comparison that is ready to begin.
+class prepared_comparison {
+ public:
+  /// @param leads Print warnings.
+  prepared_comparison(const compare_arguments& given, const stop_request& stop, bool leads)
+      : given_(given),
+        stop_(stop),
+        planned_(plan_experiment_file(given.experiment, given.device, plan_use::run, stages_,
+                                      given.plugins, leads)),
+        devices_(given.device) {
+    apply(given, planned_.how);
+    given.gates.refuse([&](const gate& of) { return why_never_judged(of, planned_); });
+    runner_ = make_trial_runner(planned_, std::ref(devices_), devices_.memory_budget());
+  }
+
+  /// Tries every configuration, without a store.
+  void try_out() { times_ = try_configurations(planned_, *runner_, stop_, given_.quiet); }
+
+  /// Opens the store and the outputs. Tries every configuration unless stored trials already show
+  /// that they run, and how long they take.
+  void open() {
+    path_ = given_.store.empty() ? planned_.name + ".trials.jsonl" : given_.store;
+    outputs_.emplace(open_outputs(given_, planned_, {path_, path_ + ".previous"}));
+    store_.emplace(path_, planned_, opening_of(given_));
+    done_ = store_->take_trials();
+    kept_ = std::ssize(done_);
+    if (done_.empty()) try_out();
+  }
+
+  /// Prints what follows, to standard error, because a result may go to standard output.
+  void announce() const {
+    if (!times_.empty()) print_warnings(report::forewarnings(planned_));
+    if (given_.quiet) return;
+    if (times_.empty()) {
+      print(stderr, fmt::format("{}: going on from {}\n", printable(planned_.name),
+                                counted(std::ssize(done_), "trial")));
+    } else {
+      print(stderr, paragraph(report::in_brief(planned_, times_), 0, style_of(stderr)));
+    }
+  }
+
+  void print_check() const {
+    print(stdout, report::as_text(report::describe(planned_, times_), style_of(stdout)));
+  }
+
+  experiment_record run(experiment_options options = {}) {
+    options.done = std::move(done_);
+    options.on_trial = [&](const trial_record& trial) {
+      store_->add(trial);
+      ++kept_;
+    };
+    auto record = run_trials(planned_, *runner_, std::move(options), stop_, given_.quiet);
+    if (!record.interrupted) store_->end(record.stopped);
+    return record;
+  }
+
+  exit_status report(experiment_record record) {
+    std::vector<std::string> warnings;
+    record.calibration = calibration_for(record, warnings);
+    print_warnings(warnings);
+    const auto status = report_comparison(given_, record, *outputs_);
+    if (status_of(record) != exit_status::done) print_kept();
+    outputs_->finish();
+    return status;
+  }
+
+  void print_kept() const {
+    if (kept_ == 0) return;
+    print(stderr, fmt::format("\n{} kept in {}; the same command with --resume continues\n",
+                              counted(kept_, "trial"), quote(path_, 200)));
+  }
+
+  const experiment_plan& planned() const noexcept { return planned_; }
+  trial_runner& runner() noexcept { return *runner_; }
+  const device_properties& device() {
+    return devices_(planned_.configurations.front().members.front()).front().properties();
+  }
+
+ private:
+  const compare_arguments& given_;
+  const stop_request& stop_;
+  stage_registry stages_ = builtin_stages();
+  experiment_plan planned_;
+  device_set devices_;
+  std::unique_ptr<trial_runner> runner_;
+  std::vector<nanoseconds> times_;  ///< of a trial of each configuration, if they were tried
+  std::string path_;
+  std::optional<result_outputs> outputs_;
+  std::optional<trial_store> store_;
+  std::vector<trial_record> done_;  ///< before
+  std::ptrdiff_t kept_ = 0;         ///< trials in the store
+};
+
 exit_status compare(const compare_arguments& given) {
   if (!given.predict.empty()) return predict_comparison(given);
-  stage_registry stages = builtin_stages();
-  experiment_plan planned =
-      plan_experiment_file(given.experiment, given.device, plan_use::run, stages, given.plugins);
-  apply(given, planned.how);
-  given.gates.refuse([&](const gate& of) { return why_never_judged(of, planned); });
-  device_set devices(given.device);
-  const stop_request& stop = stop_on_interrupt();
-  const auto runner = make_trial_runner(planned, std::ref(devices), devices.memory_budget());
+  prepared_comparison ready(given, stop_on_interrupt(), true);
   if (given.check) {
-    const auto times = try_configurations(planned, *runner, stop, given.quiet);
-    print(stdout, report::as_text(report::describe(planned, times), style_of(stdout)));
+    ready.try_out();
+    ready.print_check();
     return exit_status::done;
   }
+  ready.open();
+  ready.announce();
+  return ready.report(ready.run());
+}
 
-  const std::string path = given.store.empty() ? planned.name + ".trials.jsonl" : given.store;
-  auto outputs = open_outputs(given, planned, {path, path + ".previous"});
-  trial_store store(path, planned, opening_of(given));
-  auto done = store.take_trials();
-  // Stored trials already show that the configurations run, and how long they take. Text goes to
-  // standard error, because a result may go to standard output.
-  if (done.empty()) {
-    const auto times = try_configurations(planned, *runner, stop, given.quiet);
-    print_warnings(report::forewarnings(planned));
-    if (!given.quiet) {
-      print(stderr, paragraph(report::in_brief(planned, times), 0, style_of(stderr)));
+/// Runs blocks on this rank and, on rank 0, reports those of all.
+exit_status compare_on_ranks(compare_arguments& given, communicator& messages,
+                             const stop_request& interrupted) {
+  const bool leads = messages.rank() == 0;
+  if (!leads) {
+    given.files.clear();
+    given.quiet = true;
+  }
+  given.device = device_of_rank(given.device, messages.rank(), messages.local_rank());
+  std::optional<prepared_comparison> ready;
+  rank_job job(messages, records_as_json(), interrupted);
+  const auto refused = prepare_job(job, [&] {
+    if (!given.predict.empty()) {
+      throw input_error("--predict: predictions run on one rank; start without MPI's launcher");
     }
-  } else if (!given.quiet) {
-    print(stderr, fmt::format("{}: going on from {}\n", printable(planned.name),
-                              counted(static_cast<std::int64_t>(done.size()), "trial")));
+    ready.emplace(given, job.stop(), leads);
+    leads && !given.check ? ready->open() : ready->try_out();
+    std::string texts = ready->device().backend;
+    for (const auto& source : ready->planned().sources) texts += source->text();
+    return what_runs(ready->planned().name, texts);
+  });
+  if (refused) return *refused;
+  const trial_place place{messages.rank(), job.host()};
+  const auto text = trials_as_json(ready->planned());
+  job.if_stuck([] { return std::nullopt; },
+               [&](const ranks_record*, const std::string& why) {
+                 print(stderr, fmt::format("error: {}\n", why));
+                 ready->print_kept();
+               });
+  if (!leads && !given.check) {
+    job.begin_work();
+    run_assigned_blocks(job, place, ready->planned(), ready->runner(), text);
+    job.end_work();
   }
-  auto record = run_trials(
-      planned, *runner,
-      {.done = std::move(done), .on_trial = [&](const trial_record& trial) { store.add(trial); }},
-      stop, given.quiet);
-  if (!record.interrupted) store.end(record.stopped);
-  std::vector<std::string> warnings;
-  record.calibration = calibration_for(record, warnings);
-  print_warnings(warnings);
-
-  const auto status = report_comparison(given, record, outputs);
-  if (!record.trials.empty() && status_of(record) != exit_status::done) {
-    print(stderr, fmt::format("\n{} kept in {}; the same command with --resume continues\n",
-                              counted(static_cast<std::int64_t>(record.trials.size()), "trial"),
-                              quote(path, 200)));
+  if (!leads || given.check) {
+    if (leads) ready->print_check();
+    return job.finish(exit_status::done);
   }
-  outputs.finish();
-  return status;
+  ready->announce();
+  print_warnings(shared_with_ranks(messages, ready->device()));
+  auto status = exit_status::run_failed;
+  try {
+    job.begin_work();
+    rank_helpers helpers(job, static_cast<std::size_t>(messages.size()), text);
+    auto record = ready->run({.place = place, .helpers = &helpers});
+    if (const auto why = job.failure()) {
+      record.failure = record.stopped = *why;
+      record.interrupted = false;
+    }
+    job.end_work();
+    status = ready->report(std::move(record));
+  } catch (const std::exception& e) {
+    job.end_work();
+    print(stderr, fmt::format("error: {}\n", reason_of(e)));
+    status = status_after(e);
+  }
+  return job.finish(status);
 }
 
 struct overhead_arguments {
@@ -271,7 +387,14 @@ void add_compare_command(CLI::App& program, action& chosen) {
   given->gates.add_to(*command, gated::comparison, given->files);
   add_quiet_option(*command, given->quiet);
   command->footer("FILE may be - for standard output.");
-  command->callback([&chosen, given] { chosen = [given] { return compare(*given); }; });
+  command->callback([&chosen, given] {
+    chosen = [given] {
+      if (ranks_of_job() == 1) return compare(*given);
+      return on_ranks([&](communicator& messages, const stop_request& interrupted) {
+        return compare_on_ranks(*given, messages, interrupted);
+      });
+    };
+  });
 }
 
 void add_overhead_command(CLI::App& program, action& chosen) {

@@ -249,10 +249,12 @@ int run_command(int argc, char** argv) {
     return report_usage(program, problem, argc, argv);
   }
   if (const auto name = program.get_subcommands().front()->get_name();
-      name != "run" && ranks_of_job() > 1) {
+      name != "run" && name != "compare" && ranks_of_job() > 1) {
     if (!leads_job()) return static_cast<int>(exit_status::done);
-    throw input_error(fmt::format(
-        "only 'run' works on several ranks; start 'graphline {}' without MPI's launcher", name));
+    throw input_error(
+        fmt::format("only 'run' and 'compare' work on several ranks; start 'graphline {}' without "
+                    "MPI's launcher",
+                    name));
   }
   if (opens_device(program)) make_openmp_passive(argv);
   refuse_empty_values(program);

@@ -23,7 +23,7 @@
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
 #include "framework/campaign/predict/predictor.hpp"
-#include "framework/campaign/ranks/rank_run.hpp"
+#include "framework/campaign/ranks/rank_job.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/plan/policies/policies.hpp"
 #include "framework/ranks/mpi_communicator.hpp"
@@ -36,6 +36,7 @@
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
+#include "tools/graphline/rank_support.hpp"
 #include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/run_results.hpp"
 #include "tools/graphline/terminal.hpp"
@@ -214,51 +215,9 @@ exit_status run_pipeline(run_arguments& given) {
 
 // ---- Several ranks ------------------------------------------------------------------------------
 
-record_text as_json() {
-  return {[](const run_record& record) { return json_in_one_line(record_json(&record)); },
-          [](const std::string& text) {
-            const auto parsed = read_json(text);
-            return std::get<run_record>(record_from(0, json_part(parsed, "record")));
-          }};
-}
-
-/// Returns a warning if ranks of this machine take turns on the cores or the GPUs of this one.
-std::vector<std::string> shared_with_ranks(const communicator& messages,
-                                           const device_properties& device) {
-  if (messages.local_size() == 1) return {};
-  if (device.backend == "host") {
-    const auto cores = std::ssize(affinity_cpus());
-    if (cores == 1) {
-      return {
-          "bound to one core, on which the device and the host's threads take turns; mpirun "
-          "--map-by slot:PE=2 gives a rank two"};
-    }
-    if (cores < ::sysconf(_SC_NPROCESSORS_ONLN)) return {};
-    return {
-        fmt::format("{} ranks of this machine share its {} cores; mpirun --map-by slot:PE=N "
-                    "gives each N cores of its own",
-                    messages.local_size(), cores)};
-  }
-  // A launcher may have given each rank its own GPU.
-  if (std::getenv("CUDA_VISIBLE_DEVICES") != nullptr) return {};
-  std::string reason;
-  for (const backend& known : builtin_devices().backends()) {
-    if (known.name != device.backend) continue;
-    const auto present = std::ssize(known.list(reason));
-    if (present >= messages.local_size()) continue;
-    return {
-        fmt::format("{} ranks of this machine share its {} GPUs", messages.local_size(), present)};
-  }
-  return {};
-}
-
-exit_status status_of(const std::exception& e) {
-  const auto* const known = dynamic_cast<const error*>(&e);
-  return known != nullptr ? known->status() : exit_status::run_failed;
-}
-
-exit_status run_of_rank(run_arguments& given, communicator& messages,
-                        const stop_request& interrupted) {
+/// Runs on this rank and, on rank 0, reports the runs of all.
+exit_status run_on_ranks(run_arguments& given, communicator& messages,
+                         const stop_request& interrupted) {
   const bool leads = messages.rank() == 0;
   const bool traces = !given.results.files.path("--trace").empty();
   if (!leads) {
@@ -267,32 +226,30 @@ exit_status run_of_rank(run_arguments& given, communicator& messages,
   }
   if (!given.tensors.empty()) given.tensors += fmt::format("/rank.{}", messages.rank());
   std::optional<prepared_run> ready;  // destroyed after `ranks`, whose thread may abandon the run
-  rank_run ranks(messages, as_json(), interrupted);
-  try {
-    ranks.prepare([&] {
-      if (traces) {
-        throw input_error(
-            "--trace: a trace shows one rank; write the result with --json FILE, then use "
-            "'graphline report FILE --rank N --trace TRACE'");
-      }
-      given.pipeline.choose_device_of_rank(messages.rank(), messages.local_rank());
-      ready.emplace(prepare(given, ranks.stop(), leads));
-      const plan& p = ready->prepared.planned();
-      const std::string text(p.source ? p.source->text() : "");
-      return fmt::format("'{}' ({:x}) with graphline {}", printable(p.pipeline), seed_from(text),
-                         version());
-    });
-  } catch (const rank_refused& e) {
-    return ranks.finish(e.status());
-  } catch (const error& e) {
-    print(stderr, fmt::format("error: {}\n", e.what()));
-    return ranks.finish(e.status());
-  }
+  rank_job ranks(messages, records_as_json(), interrupted);
+  const auto refused = prepare_job(ranks, [&] {
+    if (traces) {
+      throw input_error(
+          "--trace: a trace shows one rank; write the result with --json FILE, then use "
+          "'graphline report FILE --rank N --trace TRACE'");
+    }
+    given.pipeline.choose_device_of_rank(messages.rank(), messages.local_rank());
+    ready.emplace(prepare(given, ranks.stop(), leads));
+    const plan& p = ready->prepared.planned();
+    return what_runs(p.pipeline, std::string(p.source ? p.source->text() : ""));
+  });
+  if (refused) return *refused;
   run_options& options = ready->options;
   result_outputs& outputs = ready->outputs;
   session& s = ready->prepared;
   ranks.if_stuck([&] { return s.abandon_run(); },
-                 [&](const ranks_record& record) { given.results.report(outputs, record); });
+                 [&](const ranks_record* record, const std::string& why) {
+                   if (record == nullptr) {
+                     print(stderr, fmt::format("error: {}\n", why));
+                   } else {
+                     given.results.report(outputs, *record);
+                   }
+                 });
   progress_line line(given.results.quiet);
   options.before_frames = [&] { ranks.begin(); };
   options.after_frames = [&] { ranks.end(); };
@@ -322,7 +279,7 @@ exit_status run_of_rank(run_arguments& given, communicator& messages,
     all = ranks.gather(record);
   } catch (const std::exception& e) {
     if (leads) print(stderr, fmt::format("error: {}\n", reason_of(e)));
-    status = status_of(e);
+    status = status_after(e);
     all = ranks.give_up(reason_of(e));
   }
   try {
@@ -336,23 +293,9 @@ exit_status run_of_rank(run_arguments& given, communicator& messages,
     outputs.finish();
   } catch (const std::exception& e) {
     print(stderr, fmt::format("error: {}\n", reason_of(e)));
-    status = status_of(e);
+    status = status_after(e);
   }
   return ranks.finish(status);
-}
-
-/// Runs on this rank and, on rank 0, reports the runs of all.
-exit_status run_on_ranks(run_arguments& given) {
-  const stop_request& interrupted = stop_on_interrupt();
-  const auto messages = join_ranks();
-  try {
-    return run_of_rank(given, *messages, interrupted);
-  } catch (const std::exception& e) {
-    print(stderr, fmt::format("error: rank {}: {}\n", messages->rank(), reason_of(e)));
-    // Leaving MPI would wait for the other ranks, which wait for this one.
-    messages->abort(static_cast<int>(status_of(e)));
-    return status_of(e);  // gcc does not see that a virtual function never returns
-  }
 }
 
 }  // namespace
@@ -382,7 +325,12 @@ void add_run_command(CLI::App& program, action& chosen) {
                     "Trace the operations of each layer, after the measured frames");
   given->results.add_gates_to(*command);
   command->callback([&chosen, given] {
-    chosen = [given] { return ranks_of_job() > 1 ? run_on_ranks(*given) : run_pipeline(*given); };
+    chosen = [given] {
+      if (ranks_of_job() == 1) return run_pipeline(*given);
+      return on_ranks([&](communicator& messages, const stop_request& interrupted) {
+        return run_on_ranks(*given, messages, interrupted);
+      });
+    };
   });
 }
 

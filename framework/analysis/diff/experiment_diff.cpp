@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "framework/analysis/experiment/comparisons.hpp"
@@ -19,6 +20,7 @@ struct side_figure {
   std::optional<double> value;
   std::optional<double> variance;
   std::size_t trials = 0;
+  std::size_t degrees_of_freedom = 0;
 };
 
 /// A pipeline of a configuration, with its metrics in the order of `all_figures`.
@@ -40,7 +42,13 @@ std::vector<side_member> members_of(const experiment_record& record) {
       added.who = {c, m};
       const auto runs = counted.of(added.who);
       if (runs.empty()) continue;
-      const auto figures = figures_of(runs, record.how.tail, draws_for(runs.size(), 1));
+      auto by_rank = counted.by_rank();
+      if (by_rank.empty()) {  // there is no complete block, so no interval either
+        by_rank.emplace_back(runs.size());
+        std::iota(by_rank.front().begin(), by_rank.front().end(), std::size_t{0});
+      }
+      const sampled_blocks blocks(std::move(by_rank), 1);
+      const auto figures = figures_of(runs, record.how.tail, blocks);
       added.overloaded = figures.latency_grows;
       for (std::size_t i = 0; i < all_figures.size(); ++i) {
         const auto& figure = figures.of[i];
@@ -49,9 +57,10 @@ std::vector<side_member> members_of(const experiment_record& record) {
         to.value = figure->value;
         to.trials = runs.size();
         if (counted.blocks().empty()) continue;
+        to.degrees_of_freedom = blocks.count().degrees_of_freedom();
         const auto error = all_figures[i] == graphline::figure::late
-                               ? share_error(*figure, runs.size())
-                               : log_error(*figure, runs.size());
+                               ? share_error(*figure, blocks.count())
+                               : log_error(*figure, blocks.count());
         if (error) to.variance = *error * *error;
       }
     }
@@ -93,11 +102,12 @@ std::optional<estimated_change> change_between(const side_figure& before, const 
   estimated_change result{
       what == figure::late ? *after.value - *before.value : std::log(*after.value / *before.value),
       std::sqrt(a + b), 1};
-  const auto part = [](double variance, std::size_t trials) {
-    return variance * variance / static_cast<double>(trials - 1);
+  const auto part = [](double variance, std::size_t degrees_of_freedom) {
+    return variance * variance / static_cast<double>(degrees_of_freedom);
   };
   // Without variation between trials, the interval is a point, and `freedom` has no effect.
-  if (const double parts = part(a, before.trials) + part(b, after.trials); parts > 0) {
+  if (const double parts = part(a, before.degrees_of_freedom) + part(b, after.degrees_of_freedom);
+      parts > 0) {
     result.freedom = static_cast<std::size_t>(std::max((a + b) * (a + b) / parts, 1.0));
   }
   return result;

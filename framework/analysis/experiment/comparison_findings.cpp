@@ -25,14 +25,14 @@ struct timed_configuration {
 };
 
 /// Reports how much a timing method adds to the median frame time.
-finding cost_of(const timed_configuration& of, std::size_t blocks) {
+finding cost_of(const timed_configuration& of, const experiment_summary& from) {
   const auto& cost = of.cost;
   const auto& range = cost.difference_range;
   finding made{"timing_cost_of_few_blocks"};
   made.with("method", std::string(to_word(of.method)))
       .with("cost", cost.difference, unit::duration)
       .with("change", cost.difference / cost.reference, unit::change);
-  if (!range) return made.with("blocks", blocks).with("needed", least_blocks);
+  if (!range) return made.with("blocks", from.counted_blocks).with("needed", from.needed_blocks);
   made.key = range->contains(0)    ? "timing_cost_not_visible"
              : cost.difference < 0 ? "timing_shortens_frame"
                                    : "timing_adds_time";
@@ -175,7 +175,7 @@ void add_inversions(const finding_source& from, std::vector<finding>& to) {
 void add_timing_findings(const finding_source& from, std::vector<finding>& to) {
   const auto all = timed_configurations(from);
   for (const auto& one : all) {
-    to.push_back(cost_of(one, from.summary.counted_blocks));
+    to.push_back(cost_of(one, from.summary));
     if (one.method != timing_method::sync) continue;
     if (auto reason = lost_overlap(one)) to.push_back(std::move(*reason));
   }

@@ -22,7 +22,7 @@ bool is_share(const comparison& of) {
 
 /// Comparisons with simultaneous intervals, and the contrasts that define the intervals.
 struct family {
-  std::size_t blocks;
+  block_count blocks;
   double margin;
   std::vector<comparison> comparisons = {};
   std::vector<std::size_t> judged = {};  // index of the comparison, by contrast
@@ -35,10 +35,12 @@ struct family {
     next.value = value.value;
     next.reference = reference.value;
     next.difference = value.value - reference.value;
-    if (blocks < least_blocks) next.more_trials = static_cast<std::int64_t>(least_blocks - blocks);
+    const auto needed = blocks_needed(blocks.ranks);
+    const bool enough = blocks.blocks >= needed;
+    if (!enough) next.more_trials = static_cast<std::int64_t>(needed - blocks.blocks);
     if (!shares) next.ratio = value.value / reference.value;
     comparisons.push_back(next);
-    if (blocks < least_blocks) return;
+    if (!enough) return;
     if (auto by = shares ? contrast::of_shares(value, reference, blocks)
                          : contrast::of(value, reference, blocks)) {
       judged.push_back(comparisons.size() - 1);
@@ -51,7 +53,7 @@ struct family {
       const std::function<bool(const configuration_member&)>& latency_grows = {}) {
     if (contrasts.empty()) return std::move(comparisons);
     const double level = common_level(contrasts);
-    const double t = student_t_critical(level, blocks - 1);
+    const double t = student_t_critical(level, blocks.degrees_of_freedom());
     for (std::size_t i = 0; i < judged.size(); ++i) {
       comparison& to = comparisons[judged[i]];
       const contrast& by = contrasts[i];
@@ -77,11 +79,20 @@ struct family {
   }
 };
 
+/// Resamples a percentile of times by block.
+auto percentile_resampling(double p) {
+  return [p](std::vector<std::vector<nanoseconds>> times, const block_draws& draws) {
+    return resample_percentile(pooled_times(std::move(times)), p, draws);
+  };
+}
+
 /// Returns true if `blocks` blocks would decide the ratio with a power of 80 %.
-bool would_decide(const inconclusive_ratio& ratio, double blocks, double seen_blocks) {
+bool would_decide(const inconclusive_ratio& ratio, block_count blocks, block_count seen) {
   constexpr double power_quantile = 0.84;  // normal quantile of 80 %
-  const double t = student_t_critical(ratio.level, static_cast<std::size_t>(blocks) - 1);
-  const double reach = (t + power_quantile) * ratio.error * std::sqrt(seen_blocks / blocks);
+  const double t = student_t_critical(ratio.level, blocks.degrees_of_freedom());
+  const double reach =
+      (t + power_quantile) * ratio.error *
+      std::sqrt(static_cast<double>(seen.blocks) / static_cast<double>(blocks.blocks));
   const bool different = std::abs(ratio.log_ratio) > reach;
   const bool same = ratio.log_ratio + reach <= std::log1p(ratio.margin) &&
                     ratio.log_ratio - reach >= std::log1p(-ratio.margin);
@@ -90,13 +101,23 @@ bool would_decide(const inconclusive_ratio& ratio, double blocks, double seen_bl
 
 }  // namespace
 
-block_draws draws_for(std::size_t blocks, std::uint64_t seed) {
-  constexpr std::size_t count = 2000;
-  return {blocks, blocks < least_blocks ? 0 : count, mix_seed(seed, seed_from("blocks"))};
+sampled_blocks::sampled_blocks(std::vector<std::vector<std::size_t>> of, std::uint64_t seed)
+    : by_rank(std::move(of)) {
+  for (const auto& rank : by_rank) blocks += rank.size();
+  const std::size_t count = blocks < blocks_needed(by_rank.size()) ? 0 : 2000;
+  std::uint64_t of_draws = mix_seed(seed, seed_from("blocks"));
+  for (const auto& rank : by_rank) {
+    weights.push_back(static_cast<double>(rank.size()) / static_cast<double>(blocks));
+    draws.emplace_back(rank.size(), count, of_draws);
+    of_draws = mix_seed(of_draws, 1);
+  }
 }
 
-resampled_figures figures_of(const std::vector<const run_record*>& runs, double tail,
-                             const block_draws& draws) {
+namespace {
+
+/// Computes the metrics of runs of one rank. Each run is one block of the draws.
+resampled_figures figures_of_rank(const std::vector<const run_record*>& runs, double tail,
+                                  const block_draws& draws) {
   resampled_figures result;
   std::vector<std::vector<nanoseconds>> times;
   std::vector<double> frames;
@@ -131,6 +152,28 @@ resampled_figures figures_of(const std::vector<const run_record*>& runs, double 
   return result;
 }
 
+}  // namespace
+
+resampled_figures figures_of(const std::vector<const run_record*>& runs, double tail,
+                             const sampled_blocks& blocks) {
+  std::vector<resampled_figures> of_ranks;
+  for (std::size_t r = 0; r < blocks.by_rank.size(); ++r) {
+    of_ranks.push_back(figures_of_rank(blocks.of_rank(r, runs), tail, blocks.draws[r]));
+  }
+  if (of_ranks.size() == 1) return std::move(of_ranks.front());
+  resampled_figures result;
+  result.latency_grows = std::ranges::any_of(of_ranks, &resampled_figures::latency_grows);
+  for (std::size_t f = 0; f < all_figures.size(); ++f) {
+    std::vector<resampled_figure> known;
+    for (auto& rank : of_ranks) {
+      if (rank.of[f]) known.push_back(std::move(*rank.of[f]));
+    }
+    if (known.size() < of_ranks.size()) continue;
+    result.of[f] = average_of_ranks(known, blocks.weights, all_figures[f] == figure::late);
+  }
+  return result;
+}
+
 verdict verdict_of(const interval& ratio, double margin, bool more_is_faster) {
   if (ratio.low >= 1 - margin && ratio.high <= 1 + margin) return verdict::same;
   if (ratio.contains(1)) return verdict::inconclusive;
@@ -146,10 +189,10 @@ verdict verdict_of_late(const interval& difference, double margin, bool latency_
   return lasts ? found : verdict::inconclusive;
 }
 
-std::optional<std::int64_t> blocks_to_decide(const inconclusive_ratio& ratio, std::size_t blocks) {
-  const auto seen = static_cast<double>(blocks);
+std::optional<std::int64_t> blocks_to_decide(const inconclusive_ratio& ratio, block_count blocks) {
   const auto enough = [&](std::int64_t more) {
-    return would_decide(ratio, seen + static_cast<double>(more), seen);
+    const auto all = blocks.blocks + static_cast<std::size_t>(more);
+    return would_decide(ratio, {all, blocks.ranks}, blocks);
   };
   if (!enough(most_more_trials)) return std::nullopt;
   return first_that(std::int64_t{1}, most_more_trials, enough);
@@ -157,16 +200,15 @@ std::optional<std::int64_t> blocks_to_decide(const inconclusive_ratio& ratio, st
 
 std::vector<comparison> compare_figures(const counted_trials& trials,
                                         const experiment_record& record) {
-  const std::size_t blocks = trials.blocks().size();
-  if (blocks == 0) return {};
-  const auto draws = draws_for(blocks, record.how.seed);
+  if (trials.blocks().empty()) return {};
+  const sampled_blocks blocks(trials.by_rank(), record.how.seed);
   std::map<configuration_member, std::optional<resampled_figures>> known;
   const auto figures_by = [&](const configuration_member& member) -> const resampled_figures& {
     auto& found = known[member];
-    if (!found) found = figures_of(trials.of(member), record.how.tail, draws);
+    if (!found) found = figures_of(trials.of(member), record.how.tail, blocks);
     return *found;
   };
-  family all{blocks, record.how.margin};
+  family all{blocks.count(), record.how.margin};
   for (const auto& pair : record.pairs) {
     const auto& values = figures_by(pair.what);
     const auto& references = figures_by(pair.reference);
@@ -184,9 +226,8 @@ std::vector<comparison> compare_figures(const counted_trials& trials,
 std::vector<comparison> compare_stages(const counted_trials& trials,
                                        const experiment_record& record,
                                        const std::vector<configuration_summary>& summaries) {
-  const std::size_t blocks = trials.blocks().size();
-  if (blocks == 0) return {};
-  const auto draws = draws_for(blocks, record.how.seed);
+  if (trials.blocks().empty()) return {};
+  const sampled_blocks blocks(trials.by_rank(), record.how.seed);
   const auto summary_of = [&](const configuration_member& member) -> const member_summary& {
     return summaries[member.configuration].members[member.member];
   };
@@ -195,12 +236,12 @@ std::vector<comparison> compare_stages(const counted_trials& trials,
                           const member_summary::stage& stage) -> const resampled_figure& {
     auto& found = known[{member, stage.name}];
     if (!found) {
-      pooled_times times(stage_times(trials.of(member), stage.name, *stage.what));
-      found = resample_percentile(times, 0.5, draws);
+      found = blocks.average(stage_times(trials.of(member), stage.name, *stage.what),
+                             percentile_resampling(0.5));
     }
     return *found;
   };
-  family all{blocks, record.how.margin};
+  family all{blocks.count(), record.how.margin};
   for (const auto& pair : record.pairs) {
     const auto& stages = summary_of(pair.what).stages;
     for (std::size_t s = 0; s < stages.size(); ++s) {
@@ -220,16 +261,15 @@ std::vector<comparison> compare_stages(const counted_trials& trials,
 std::vector<comparison> compare_chains(const counted_trials& trials,
                                        const experiment_record& record,
                                        const std::vector<chain_summary>& chains) {
-  const std::size_t blocks = trials.blocks().size();
-  if (blocks == 0) return {};
-  const auto draws = draws_for(blocks, record.how.seed);
+  if (trials.blocks().empty()) return {};
+  const sampled_blocks blocks(trials.by_rank(), record.how.seed);
   const auto resampled = [&](const chain_figures& from, figure of) {
     const double p = of == figure::tail ? record.how.tail : 0.5;
     const bool known = from.times && from.times->percentile(p);
-    return known ? std::optional(resample_percentile(pooled_times(from.by_trial), p, draws))
+    return known ? std::optional(blocks.average(from.by_trial, percentile_resampling(p)))
                  : std::nullopt;
   };
-  family all{blocks, record.how.margin};
+  family all{blocks.count(), record.how.margin};
   for (const chain_summary& what : chains) {
     for (const chain_summary& reference : chains) {
       const auto pair = std::ranges::find_if(record.pairs, [&](const compared_pair& one) {

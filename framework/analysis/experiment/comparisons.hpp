@@ -23,13 +23,43 @@ struct resampled_figures {
   bool latency_grows = false;  ///< latency grows with the run's length; see `overload_of`
 };
 
-/// Returns bootstrap draws of `blocks` >= 1 blocks, or no draws for fewer than `least_blocks`.
-block_draws draws_for(std::size_t blocks, std::uint64_t seed);
+/// The blocks that metrics are taken from: by rank, each with its bootstrap draws. There are no
+/// draws if the blocks are too few for intervals; see `blocks_needed`.
+struct sampled_blocks {
+  /// @param by_rank Positions of the blocks of each rank; at least one block.
+  sampled_blocks(std::vector<std::vector<std::size_t>> by_rank, std::uint64_t seed);
 
-/// Computes the metrics over all frames of the runs. Each run is one block of the draws. Omits
-/// percentiles if latency grows with the length of the runs.
+  block_count count() const noexcept { return {blocks, by_rank.size()}; }
+
+  /// Returns the metric of the blocks: that of each rank by `resample(items, draws)`, with the
+  /// items of its blocks, averaged.
+  /// @param items One per block.
+  template <class Item, class Resample>
+  resampled_figure average(const std::vector<Item>& items, const Resample& resample) const {
+    std::vector<resampled_figure> of_ranks;
+    for (std::size_t r = 0; r < by_rank.size(); ++r) {
+      of_ranks.push_back(resample(of_rank(r, items), draws[r]));
+    }
+    return of_ranks.size() == 1 ? of_ranks.front() : average_of_ranks(of_ranks, weights, false);
+  }
+
+  template <class Item>
+  std::vector<Item> of_rank(std::size_t rank, const std::vector<Item>& items) const {
+    std::vector<Item> own;
+    for (const std::size_t b : by_rank[rank]) own.push_back(items[b]);
+    return own;
+  }
+
+  std::vector<std::vector<std::size_t>> by_rank;
+  std::size_t blocks = 0;
+  std::vector<double> weights;     ///< of each rank; their sum is 1
+  std::vector<block_draws> draws;  ///< of each rank
+};
+
+/// Computes the metrics over all frames of the runs, one run per block. Omits percentiles if
+/// latency grows with the length of the runs.
 resampled_figures figures_of(const std::vector<const run_record*>& runs, double tail,
-                             const block_draws& draws);
+                             const sampled_blocks& blocks);
 
 /// Returns the verdict for the interval of a ratio, or of 1 plus a difference of fractions. `same`
 /// takes precedence because a significant difference within the margin is irrelevant.
@@ -53,11 +83,11 @@ struct inconclusive_ratio {
 /// Estimates how many more blocks would decide the ratio with a power of 80 %. Assumes that the
 /// measured value is the true value and that the error is inversely proportional to the square root
 /// of the number of blocks. Empty beyond `most_more_trials`.
-std::optional<std::int64_t> blocks_to_decide(const inconclusive_ratio& ratio, std::size_t blocks);
+std::optional<std::int64_t> blocks_to_decide(const inconclusive_ratio& ratio, block_count blocks);
 inline constexpr std::int64_t most_more_trials = 10'000;
 
 /// Compares every pair of a record by each metric that the counted trials of both sides provide.
-/// Sorts by pair, then by metric. Omits intervals for fewer than `least_blocks` blocks.
+/// Sorts by pair, then by metric. Omits intervals for fewer than `blocks_needed` blocks.
 std::vector<comparison> compare_figures(const counted_trials& trials,
                                         const experiment_record& record);
 

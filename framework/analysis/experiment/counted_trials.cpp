@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "framework/analysis/run/disturbance.hpp"
 
@@ -34,11 +35,14 @@ counted_trials::counted_trials(const experiment_record& record,
     block.resize(trials_.size());
     block[trial.configuration] = &trial;
   }
+  std::vector<std::optional<trial_place>> ranks;
   const auto in_one_that_stood_still = [](const trial_record* trial) {
     return std::ranges::any_of(trial->members, stood_still);
   };
   for (const auto& [number, block] : finished) {
     if (std::ranges::find(block, nullptr) != block.end()) continue;
+    const auto& place = block.front()->place;
+    if (std::ranges::any_of(block, [&](const auto* one) { return one->place != place; })) continue;
     ++complete_blocks_;
     if (std::ranges::any_of(block, in_one_that_stood_still)) {
       stood_still_.push_back(number);
@@ -46,6 +50,12 @@ counted_trials::counted_trials(const experiment_record& record,
     }
     const bool disturbed = std::ranges::find(affected, number) != affected.end();
     if (disturbed && record.how.repeat_affected) continue;
+    const auto rank = std::ranges::find(ranks, place) - ranks.begin();
+    if (rank == std::ssize(ranks)) {
+      ranks.push_back(place);
+      by_rank_.emplace_back();
+    }
+    by_rank_[static_cast<std::size_t>(rank)].push_back(blocks_.size());
     blocks_.push_back(number);
     for (std::size_t c = 0; c < block.size(); ++c) trials_[c].push_back(block[c]);
   }

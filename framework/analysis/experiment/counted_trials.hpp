@@ -11,9 +11,9 @@
 namespace graphline {
 
 /// Selects the trials of an experiment that count for metrics. A block is complete if every
-/// configuration has a complete trial in it. The trials of a complete block count, except those
-/// with a standstill. If no block counts, all trials with complete frames count. Holds pointers to
-/// the record.
+/// configuration has a complete trial in it, all on the same rank. The trials of a complete block
+/// count, except those with a standstill. If no block counts, all trials with complete frames
+/// count. Holds pointers to the record.
 class counted_trials {
  public:
   /// @param affected Disturbed blocks, which do not count if the experiment repeats them.
@@ -22,6 +22,10 @@ class counted_trials {
 
   /// Returns the indices of the counted complete blocks, ascending.
   const std::vector<std::size_t>& blocks() const noexcept { return blocks_; }
+
+  /// Returns the positions in `blocks` of the blocks that each rank ran, in the order of the ranks'
+  /// first blocks. One list without MPI.
+  const std::vector<std::vector<std::size_t>>& by_rank() const noexcept { return by_rank_; }
 
   /// Returns the complete blocks that do not count because the process stood still, ascending.
   const std::vector<std::size_t>& stood_still_blocks() const noexcept { return stood_still_; }
@@ -42,6 +46,7 @@ class counted_trials {
  private:
   std::size_t complete_blocks_ = 0;
   std::vector<std::size_t> blocks_;
+  std::vector<std::vector<std::size_t>> by_rank_;
   std::vector<std::size_t> stood_still_;
   std::vector<std::vector<const trial_record*>> trials_;  // by configuration
 };

@@ -109,6 +109,25 @@ void add_waits(configuration_summary& to, const std::vector<const trial_record*>
   }
 }
 
+std::vector<rank_of_experiment> ranks_of(const experiment_record& record,
+                                         const counted_trials& trials) {
+  const auto baseline = record.pairs.empty() ? configuration_member{} : record.pairs[0].reference;
+  std::vector<rank_of_experiment> ranks;
+  for (const auto& blocks : trials.by_rank()) {
+    const auto& of_baseline = trials.of(baseline.configuration);
+    const trial_record& first = *of_baseline[blocks.front()];
+    if (!first.place) continue;
+    std::vector<nanoseconds> times;
+    for (const std::size_t b : blocks) {
+      append(times, end_to_end_times(of_baseline[b]->members[baseline.member]));
+    }
+    ranks.push_back({*first.place, blocks.size(), first.members.front().device.name,
+                     distribution::of(std::move(times))});
+  }
+  std::ranges::sort(ranks, {}, &rank_of_experiment::place);
+  return ranks;
+}
+
 }  // namespace
 
 std::string figure_name(figure what, double tail) {
@@ -134,8 +153,10 @@ experiment_summary summarize(const experiment_record& record) {
   experiment_summary result;
   result.machine = steadiness_of(record);
   const counted_trials trials(record, result.machine.affected_blocks);
+  result.ranks = ranks_of(record, trials);
   result.complete_blocks = trials.complete_blocks();
   result.counted_blocks = trials.blocks().size();
+  result.needed_blocks = blocks_needed(std::max<std::size_t>(1, trials.by_rank().size()));
   result.trials_left_out = record.trials.size() - trials.size();
   for (std::size_t c = 0; c < record.configurations.size(); ++c) {
     const auto& configuration = record.configurations[c];

@@ -25,8 +25,14 @@ inline constexpr word<figure> figure_words[] = {{"p50", figure::p50},
                                                 {"throughput", figure::throughput},
                                                 {"late", figure::late}};
 
-/// Minimum number of blocks for intervals and verdicts.
+/// Minimum number of blocks for intervals and verdicts, without MPI.
 inline constexpr std::size_t least_blocks = 5;
+
+/// Returns the minimum if several ranks run blocks: one more for each, because each rank has a
+/// level of its own.
+constexpr std::size_t blocks_needed(std::size_t ranks) {
+  return least_blocks + ranks - 1;
+}
 
 /// Outcome of a comparison. Higher throughput and fewer late frames are `faster`.
 enum class verdict {
@@ -131,10 +137,19 @@ struct steadiness {
   std::vector<std::size_t> stood_still_blocks;  ///< blocks in which the process stood still
 };
 
+/// What one rank of an experiment under MPI ran.
+struct rank_of_experiment {
+  trial_place place;
+  std::size_t blocks = 0;             ///< that count
+  std::string device;                 ///< name
+  std::optional<distribution> times;  ///< end to end, of the first baseline
+};
+
 struct experiment_summary {
   /// Number of blocks in which every configuration has a completed trial.
   std::size_t complete_blocks = 0;
-  std::size_t counted_blocks = 0;  ///< complete blocks used in comparisons
+  std::size_t counted_blocks = 0;            ///< complete blocks used in comparisons
+  std::size_t needed_blocks = least_blocks;  ///< for intervals and verdicts
   std::size_t trials_left_out = 0;
   std::vector<configuration_summary> configurations;  ///< as in the record
   std::vector<comparison> comparisons;                ///< by pair, then figure
@@ -142,6 +157,7 @@ struct experiment_summary {
   std::vector<chain_summary> chains;          ///< by chain, then configuration
   std::vector<comparison> chain_comparisons;  ///< likewise simultaneous, by pair and chain
   steadiness machine;
+  std::vector<rank_of_experiment> ranks;  ///< in order; empty without MPI
 };
 
 /// Returns "p50", "p95" for the tail, "throughput" or "late frames".

@@ -71,10 +71,10 @@ std::vector<double> deviations_of(const std::vector<double>& draws) {
 }
 
 /// Corrects a bootstrap standard deviation: the bootstrap variance of a mean of n values is too
-/// small by the factor (n - 1) / n.
-double error_of(double spread, std::size_t blocks) {
-  const auto n = static_cast<double>(blocks);
-  return spread * std::sqrt(n / (n - 1));
+/// small by the factor (n - 1) / n, or (n - k) / n if they are drawn within k ranks.
+double error_of(double spread, block_count of) {
+  return spread *
+         std::sqrt(static_cast<double>(of.blocks) / static_cast<double>(of.degrees_of_freedom()));
 }
 
 }  // namespace
@@ -141,20 +141,39 @@ resampled_figure resample_ratio(std::span<const double> above, std::span<const d
   return result;
 }
 
-std::optional<double> log_error(const resampled_figure& figure, std::size_t blocks) {
+resampled_figure average_of_ranks(const std::vector<resampled_figure>& of,
+                                  const std::vector<double>& weights, bool fractions) {
+  const auto average = [&](auto value) {
+    double sum = 0;
+    for (std::size_t r = 0; r < of.size(); ++r) {
+      sum += weights[r] * (fractions ? value(of[r]) : std::log(value(of[r])));
+    }
+    return fractions ? sum : std::exp(sum);
+  };
+  resampled_figure result{average([](const auto& f) { return f.value; }), {}};
+  for (std::size_t d = 0; d < of.front().draws.size(); ++d) {
+    result.draws.push_back(average([d](const auto& f) { return f.draws[d]; }));
+  }
+  for (std::size_t r = 0; r < of.size(); ++r) {
+    result.least_error = std::hypot(result.least_error, weights[r] * of[r].least_error);
+  }
+  return result;
+}
+
+std::optional<double> log_error(const resampled_figure& figure, block_count blocks) {
   if (figure.draws.empty() || !usable(figure)) return std::nullopt;
   std::vector<double> logs;
   for (const double draw : figure.draws) logs.push_back(std::log(draw));
   return error_of(stddev_of(logs).value_or(0), blocks);
 }
 
-std::optional<double> share_error(const resampled_figure& figure, std::size_t blocks) {
+std::optional<double> share_error(const resampled_figure& figure, block_count blocks) {
   if (figure.draws.empty()) return std::nullopt;
   return std::max(error_of(stddev_of(figure.draws).value_or(0), blocks), figure.least_error);
 }
 
 std::optional<contrast> contrast::of(const resampled_figure& value,
-                                     const resampled_figure& reference, std::size_t blocks) {
+                                     const resampled_figure& reference, block_count blocks) {
   if (!usable(value) || !usable(reference)) return std::nullopt;
   auto result = of_shares(value, reference, blocks);
   std::vector<double> logs(value.draws.size());
@@ -168,7 +187,7 @@ std::optional<contrast> contrast::of(const resampled_figure& value,
 }
 
 contrast contrast::of_shares(const resampled_figure& value, const resampled_figure& reference,
-                             std::size_t blocks) {
+                             block_count blocks) {
   std::vector<double> differences(value.draws.size());
   for (std::size_t i = 0; i < differences.size(); ++i) {
     differences[i] = value.draws[i] - reference.draws[i];

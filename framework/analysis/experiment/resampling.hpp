@@ -49,6 +49,16 @@ class block_draws {
   std::vector<std::uint16_t> times_;  // [draw][block]
 };
 
+/// How many blocks a metric is resampled from, and how many ranks ran them.
+struct block_count {
+  std::size_t blocks = 0;
+  std::size_t ranks = 1;
+
+  // NOLINTNEXTLINE(google-explicit-constructor): without MPI, a number of blocks is all there is
+  block_count(std::size_t all, std::size_t by = 1) : blocks(all), ranks(by) {}
+  std::size_t degrees_of_freedom() const noexcept { return blocks - ranks; }
+};
+
 /// A metric and its bootstrap replicates.
 struct resampled_figure {
   double value = 0;
@@ -69,25 +79,32 @@ resampled_figure resample_percentile(const pooled_times& times, double p, const 
 resampled_figure resample_ratio(std::span<const double> above, std::span<const double> below,
                                 const block_draws& draws);
 
+/// Averages a metric of each rank, weighted by the ranks' numbers of blocks: times and rates by the
+/// geometric mean, fractions by the arithmetic mean. What makes a rank slower changes such averages
+/// of two configurations alike, so that their ratio, or difference of fractions, is free of it.
+/// @pre Draws are equally many; times and rates are positive.
+resampled_figure average_of_ranks(const std::vector<resampled_figure>& of,
+                                  const std::vector<double>& weights, bool fractions);
+
 /// Returns the standard error of the logarithm of a metric resampled from `blocks` blocks; empty
 /// without draws, or if a value is not positive.
-std::optional<double> log_error(const resampled_figure& figure, std::size_t blocks);
+std::optional<double> log_error(const resampled_figure& figure, block_count blocks);
 
 /// Returns the standard error of a fraction resampled from `blocks` blocks, at least `least_error`;
 /// empty without draws.
-std::optional<double> share_error(const resampled_figure& figure, std::size_t blocks);
+std::optional<double> share_error(const resampled_figure& figure, block_count blocks);
 
 /// Comparison of a metric with that of a reference, with bootstrap errors.
 class contrast {
  public:
-  /// Compares metrics resampled with the same draws from `blocks` >= 2 blocks. Empty if a value or
-  /// replicate is not positive and so has no logarithm.
+  /// Compares metrics resampled with the same draws from blocks with degrees of freedom. Empty if a
+  /// value or replicate is not positive and so has no logarithm.
   static std::optional<contrast> of(const resampled_figure& value,
-                                    const resampled_figure& reference, std::size_t blocks);
+                                    const resampled_figure& reference, block_count blocks);
 
   /// Compares fractions, which may be 0, by difference only.
   static contrast of_shares(const resampled_figure& value, const resampled_figure& reference,
-                            std::size_t blocks);
+                            block_count blocks);
 
   double log_ratio() const noexcept { return log_ratio_; }
 

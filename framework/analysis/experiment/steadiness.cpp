@@ -25,16 +25,22 @@ std::vector<configuration_member> references_of(const experiment_record& record)
   return found.empty() ? experiment_labels(record.configurations).all() : found;
 }
 
-/// Returns log(p50) of each block minus the median over blocks; empty if a p50 is not positive.
-std::vector<double> levels_of(const std::vector<const run_record*>& runs) {
+/// Returns log(p50) of each block minus the median over the blocks of its rank; empty if a p50 is
+/// not positive.
+std::vector<double> levels_of(const std::vector<const run_record*>& runs,
+                              const std::vector<std::vector<std::size_t>>& by_rank) {
   std::vector<double> logs;
   for (const auto* run : runs) {
     const auto median = lower_median(end_to_end_times(*run));
     if (median <= 0) return {};
     logs.push_back(std::log(static_cast<double>(median)));
   }
-  const double usual = median_of(logs);
-  for (double& log : logs) log -= usual;
+  for (const auto& rank : by_rank) {
+    std::vector<double> own;
+    for (const std::size_t b : rank) own.push_back(logs[b]);
+    const double usual = median_of(std::move(own));
+    for (const std::size_t b : rank) logs[b] -= usual;
+  }
   return logs;
 }
 
@@ -43,7 +49,7 @@ std::vector<double> block_levels(const counted_trials& trials, const experiment_
   if (trials.blocks().empty()) return {};
   std::vector<std::vector<double>> by_block(trials.blocks().size());
   for (const auto& reference : references_of(record)) {
-    const auto levels = levels_of(trials.of(reference));
+    const auto levels = levels_of(trials.of(reference), trials.by_rank());
     for (std::size_t b = 0; b < levels.size(); ++b) by_block[b].push_back(levels[b]);
   }
   std::vector<double> result;

@@ -52,6 +52,33 @@ nanoseconds length_of(const trial_record& trial) {
   return length;
 }
 
+/// Runs a trial.
+/// @throws error naming the configuration
+trial_record trial_of(const experiment_plan& planned, trial_runner& runner, std::size_t block,
+                      std::size_t configuration, const stop_request* stop) {
+  try {
+    return {.configuration = configuration,
+            .block = block,
+            .begun = 0,
+            .members = runner.run(configuration, {.number = block}, stop)};
+  } catch (const std::bad_alloc&) {
+    throw run_error(fmt::format("configuration '{}': out of memory",
+                                planned.configurations[configuration].what.name));
+  }
+}
+
+/// Returns why a trial failed; empty if it did not.
+std::string failure_of(const experiment_plan& planned, const trial_record& trial) {
+  const auto& what = planned.configurations[trial.configuration].what;
+  for (std::size_t i = 0; i < trial.members.size(); ++i) {
+    const auto& problem = trial.members[i].failure;
+    if (!problem) continue;
+    const auto member = what.members.size() > 1 ? fmt::format(", '{}'", what.members[i]) : "";
+    return fmt::format("a trial of configuration '{}'{} failed: {}", what.name, member, *problem);
+  }
+  return "";
+}
+
 std::string trials_of_each(std::size_t blocks) {
   return fmt::format("{} {} of each configuration", blocks, blocks == 1 ? "trial" : "trials");
 }
@@ -79,12 +106,21 @@ class experiment_run {
   }
 
   experiment_record run() {
-    for (std::size_t block = 0; goes_on(block); ++block) {
-      blocks_ = std::max(blocks_, block + 1);
+    std::size_t next = open_block(0);
+    while (goes_on(next)) {
+      const std::size_t block = next;
+      next = open_block(block + 1);
+      const auto helped = options_.helpers != nullptr ? options_.helpers->count() : 0;
+      for (std::size_t h = 0; h < helped && next < requested() && !has_begun(next); ++h) {
+        options_.helpers->begin(h, next, elapsed());
+        next = open_block(next + 1);
+      }
+      blocks_ = std::max(blocks_, next);
       for (const std::size_t c : order_of(block, configurations(), planned_.how.seed)) {
         if (done_.contains({block, c})) continue;
         if (!run_trial(block, c)) return std::move(record_);
       }
+      if (helped > 0 && !add_trials_of_helpers()) return std::move(record_);
     }
     report_progress({});
     return std::move(record_);
@@ -103,6 +139,39 @@ class experiment_run {
       keep(trial, length_of(trial));
     }
     began_ = now() - until;
+    for (const auto& trial : done) {
+      if (trial.place != options_.place && !is_complete(trial.block)) left_.insert(trial.block);
+    }
+  }
+
+  bool has_begun(std::size_t block) const {
+    const auto first = done_.lower_bound({block, 0});
+    return first != done_.end() && first->first == block;
+  }
+
+  bool is_complete(std::size_t block) const {
+    return std::distance(done_.lower_bound({block, 0}), done_.lower_bound({block + 1, 0})) ==
+           std::ssize(planned_.configurations);
+  }
+
+  /// Returns the first block from `block` on in which this process may run trials.
+  std::size_t open_block(std::size_t block) const {
+    while (left_.contains(block) || is_complete(block)) ++block;
+    return block;
+  }
+
+  /// Returns the number of blocks to run, with those that replace incomplete ones.
+  std::size_t requested() const noexcept { return as_size(planned_.how.trials) + left_.size(); }
+
+  /// Keeps the trials of the blocks that helpers ran. Returns false if the experiment ends.
+  bool add_trials_of_helpers() {
+    auto trials = options_.helpers->trials();
+    if (!trials) return interrupt();
+    for (auto& trial : *trials) {
+      const nanoseconds took = length_of(trial);
+      if (!keep_and_report(std::move(trial), took)) return false;
+    }
+    return true;
   }
 
   void keep(trial_record trial, nanoseconds took) {
@@ -114,22 +183,22 @@ class experiment_run {
   /// Returns true if a block is to begin or to be completed. Otherwise sets `stopped` to the reason
   /// if requested trials are missing.
   bool goes_on(std::size_t block) {
-    const auto begun = done_.lower_bound({block, 0});
-    if (begun != done_.end() && begun->first == block) return true;
+    if (has_begun(block)) return true;
+    const std::size_t done = block - left_.size();
     if (const auto& width = planned_.how.narrow_to;
         width && block > 0 && !planned_.pairs.empty() && narrow_enough(record_, *width)) {
-      if (block < as_size(planned_.how.trials)) {
+      if (block < requested()) {
         record_.stopped =
             fmt::format("every interval reached at most {:.3g} % to either side after {}",
-                        *width * 100, trials_of_each(block));
+                        *width * 100, trials_of_each(done));
       }
       return false;
     }
-    if (block >= as_size(planned_.how.trials) && !is_to_repeat(block)) return false;
+    if (block >= requested() && !is_to_repeat(block)) return false;
     if (const auto& limit = planned_.how.time_limit; limit && block > 0 && elapsed() >= *limit) {
       record_.stopped =
           fmt::format("the time limit of {} was reached after {}",
-                      format_duration(static_cast<double>(*limit)), trials_of_each(block));
+                      format_duration(static_cast<double>(*limit)), trials_of_each(done));
       return false;
     }
     return true;
@@ -137,7 +206,7 @@ class experiment_run {
 
   /// Returns true if an additional block must replace a disturbed block.
   bool is_to_repeat(std::size_t block) {
-    const auto asked = as_size(planned_.how.trials);
+    const auto asked = requested();
     if (!planned_.how.repeat_affected) return false;
     const auto machine = steadiness_of(record_);
     const auto affected = machine.affected_blocks.size() + machine.stood_still_blocks.size();
@@ -154,22 +223,25 @@ class experiment_run {
   bool run_trial(std::size_t block, std::size_t configuration) {
     if (options_.stop != nullptr && options_.stop->raised()) return interrupt();
     report_progress(planned_.configurations[configuration].what.name);
-    trial_record trial{
-        .configuration = configuration, .block = block, .begun = elapsed(), .members = {}};
+    const nanoseconds begun = elapsed();
+    trial_record trial;
     try {
-      trial.members = runner_.run(configuration, {.number = block}, options_.stop);
+      trial = trial_of(planned_, runner_, block, configuration, options_.stop);
     } catch (const error& e) {
       return e.status() == exit_status::interrupted ? interrupt() : fail(e.what());
-    } catch (const std::bad_alloc&) {
-      return fail(fmt::format("configuration '{}': out of memory",
-                              planned_.configurations[configuration].what.name));
     }
     if (interrupted(trial) && !failed(trial)) return interrupt();
-    const nanoseconds took = record_.prediction ? length_of(trial) : elapsed() - trial.begun;
+    trial.begun = begun;
+    trial.place = options_.place;
+    const nanoseconds took = record_.prediction ? length_of(trial) : elapsed() - begun;
+    return keep_and_report(std::move(trial), took);
+  }
+
+  bool keep_and_report(trial_record trial, nanoseconds took) {
     keep(std::move(trial), took);
     const trial_record& kept = record_.trials.back();
     if (options_.on_trial) options_.on_trial(kept);
-    return !failed(kept) || fail(failure_of(kept));
+    return !failed(kept) || fail(failure_of(planned_, kept));
   }
 
   bool interrupt() {
@@ -183,23 +255,13 @@ class experiment_run {
     return false;
   }
 
-  std::string failure_of(const trial_record& trial) const {
-    const auto& what = planned_.configurations[trial.configuration].what;
-    for (std::size_t i = 0; i < trial.members.size(); ++i) {
-      const auto& problem = trial.members[i].failure;
-      if (!problem) continue;
-      const auto member = what.members.size() > 1 ? fmt::format(", '{}'", what.members[i]) : "";
-      return fmt::format("a trial of configuration '{}'{} failed: {}", what.name, member, *problem);
-    }
-    return "";
-  }
-
   /// Estimates the remaining time from the mean time of the trials so far, up to the time limit.
   /// Empty before the first trial, and if the trials are predicted.
   std::optional<nanoseconds> time_left() const {
     if (done_.empty() || record_.prediction) return std::nullopt;
     const auto trials = blocks_ * configurations();
-    const auto left = static_cast<nanoseconds>(trials - std::min(trials, done_.size()));
+    const auto ranks = 1 + (options_.helpers != nullptr ? options_.helpers->count() : 0);
+    const auto left = static_cast<nanoseconds>((trials - std::min(trials, done_.size())) / ranks);
     const auto limit = planned_.how.time_limit.value_or(std::numeric_limits<nanoseconds>::max());
     return std::min(left * (took_ / static_cast<nanoseconds>(done_.size())),
                     std::max<nanoseconds>(0, limit - elapsed()));
@@ -218,8 +280,9 @@ class experiment_run {
   const experiment_options& options_;
   experiment_record record_;
   std::set<std::pair<std::size_t, std::size_t>> done_;  ///< block and configuration
-  std::size_t blocks_;                                  ///< maximum number of blocks
-  nanoseconds took_ = 0;                                ///< sum over all trials
+  std::set<std::size_t> left_;  ///< blocks that another process left incomplete
+  std::size_t blocks_;          ///< maximum number of blocks
+  nanoseconds took_ = 0;        ///< sum over all trials
   nanoseconds began_ = 0;  ///< host time at which the experiment would have begun without pauses
 };
 
@@ -228,6 +291,21 @@ class experiment_run {
 experiment_record run_experiment(const experiment_plan& planned, trial_runner& runner,
                                  const experiment_options& options) {
   return experiment_run(planned, runner, options).run();
+}
+
+std::vector<trial_record> run_block(const experiment_plan& planned, trial_runner& runner,
+                                    std::size_t block, nanoseconds begun,
+                                    const stop_request& stop) {
+  const nanoseconds began = now();
+  std::vector<trial_record> trials;
+  for (const std::size_t c : order_of(block, planned.configurations.size(), planned.how.seed)) {
+    const nanoseconds since = now() - began;
+    trials.push_back(trial_of(planned, runner, block, c, &stop));
+    trials.back().begun = begun + since;
+    if (failed(trials.back())) throw run_error(failure_of(planned, trials.back()));
+    if (interrupted(trials.back())) throw interrupted_error("interrupted");
+  }
+  return trials;
 }
 
 namespace {

@@ -24,16 +24,38 @@ struct experiment_progress {
   std::string_view configuration = {};  ///< the configuration that runs next
 };
 
+/// Processes that run blocks of an experiment while this one runs another.
+class block_helpers {
+ public:
+  virtual ~block_helpers() = default;
+  block_helpers() = default;
+  block_helpers(const block_helpers&) = delete;
+  block_helpers& operator=(const block_helpers&) = delete;
+
+  virtual std::size_t count() const = 0;
+
+  /// Has a helper, from 0, run a block. `elapsed`: time since the experiment began.
+  virtual void begin(std::size_t helper, std::size_t block, nanoseconds elapsed) = 0;
+
+  /// Waits for the trials of all blocks that were begun. Empty if the experiment must end.
+  /// @throws input_error if a trial cannot be read
+  virtual std::optional<std::vector<trial_record>> trials() = 0;
+};
+
 struct experiment_options {
   /// Trials from before a pause, in order. Failed trials run again.
   std::vector<trial_record> done = {};
   const stop_request* stop = nullptr;
   std::function<void(const experiment_progress&)> on_progress = {};
-  std::function<void(const trial_record&)> on_trial = {};  ///< called when a trial ends
+  /// Called when a trial ends, or has arrived from a helper.
+  std::function<void(const trial_record&)> on_trial = {};
+  std::optional<trial_place> place = {};  ///< of this process
+  block_helpers* helpers = nullptr;
 };
 
 /// Runs the trials of an experiment block by block. The order within a block is random and depends
-/// only on the seed and the block.
+/// only on the seed and the block. With helpers, each runs one of the next blocks meanwhile. A
+/// block that another process left incomplete before a pause is replaced by a new one.
 ///
 /// If the trials are predicted, time is virtual: the sum of the trials' lengths.
 ///
@@ -48,6 +70,12 @@ struct experiment_options {
 /// Exceptions of `on_trial` propagate.
 experiment_record run_experiment(const experiment_plan& planned, trial_runner& runner,
                                  const experiment_options& options);
+
+/// Runs the trials of one block in order.
+/// @param begun When the block begins, since the experiment began.
+/// @throws error naming the configuration if a trial fails; interrupted_error
+std::vector<trial_record> run_block(const experiment_plan& planned, trial_runner& runner,
+                                    std::size_t block, nanoseconds begun, const stop_request& stop);
 
 /// Runs a few frames of every configuration, to find failures early. Returns the estimated time of
 /// a trial of each configuration. Calls `on_progress` with the number of configurations tried.

@@ -1,4 +1,4 @@
-#include "framework/campaign/ranks/rank_run.hpp"
+#include "framework/campaign/ranks/rank_job.hpp"
 
 #include <fmt/format.h>
 
@@ -50,7 +50,7 @@ std::string current_work() {
 
 }  // namespace
 
-void rank_run::answer() noexcept {
+void rank_job::serve() noexcept {
   std::unique_lock lock(mutex_);
   while (!ending_.wait_for(lock, std::chrono::nanoseconds(wake_up_period),
                            [this] { return end_thread_; })) {
@@ -71,7 +71,7 @@ void rank_run::answer() noexcept {
   }
 }
 
-void rank_run::pump() {
+void rank_job::pump() {
   if (stop_.raised() && !stopped_) halt();
   while (const auto message = messages_.receive()) handle(*message);
   if (now() - told_ < progress_period) return;
@@ -94,10 +94,10 @@ void rank_run::pump() {
   judge_stages();
 }
 
-void rank_run::handle(const rank_message& message) {
+void rank_job::handle(const rank_message& message) {
   std::string_view text = message.text;
   peer& from = peers_[static_cast<std::size_t>(message.from)];
-  if (!from.lost.empty()) return;
+  if (from.silent) return;
   from.heard = now();
   switch (message.kind) {
     case message_kind::hello:
@@ -134,6 +134,10 @@ void rank_run::handle(const rank_message& message) {
         trip_->answered = from.heard;
       }
       return;
+    case message_kind::work:
+    case message_kind::yield:
+      inbox_.push_back(message);
+      return;
     case message_kind::go:
       let_go_ = static_cast<exit_status>(take_number(text));
       return;
@@ -152,9 +156,9 @@ void rank_run::handle(const rank_message& message) {
   }
 }
 
-/// A result begins with "record", "failed", "interrupted" or "stuck" before a record, or "error"
-/// before a message.
-void rank_run::take_result(peer& of, std::string_view text) {
+/// A result begins with "record", "failed", "interrupted" or "stuck" before a record, which may be
+/// missing after "stuck", or with "error" before a message.
+void rank_job::take_result(peer& of, std::string_view text) {
   const auto end = text.find(' ');
   const auto kind = text.substr(0, end);
   text.remove_prefix(end + 1);
@@ -165,7 +169,11 @@ void rank_run::take_result(peer& of, std::string_view text) {
     return;
   }
   of.result = text;
-  if (kind == "stuck") must_abort_ = true;
+  if (kind == "stuck") {
+    must_abort_ = true;
+    if (text.empty()) of.lost = "a stage did not return, and no frame was complete";
+    stop_all(fmt::format("{}: a stage did not return", name_of(of)));
+  }
   if (kind == "failed") stop_all(fmt::format("{} failed", name_of(of)));
   if (kind == "interrupted") {
     interrupted_elsewhere_ = true;
@@ -173,7 +181,7 @@ void rank_run::take_result(peer& of, std::string_view text) {
   }
 }
 
-void rank_run::update(peer& of, const std::string& working_on) {
+void rank_job::update(peer& of, const std::string& working_on) {
   if (of.working_on == working_on && !working_on.empty()) {
     // The limit of a stage follows from its times before, so its present time must not count.
     if (!measuring()) longest_work_ = std::max(longest_work_, now() - of.working_since);
@@ -186,14 +194,14 @@ void rank_run::update(peer& of, const std::string& working_on) {
   of.working_since = now();
 }
 
-std::string rank_run::last_seen(const peer& of) {
+std::string rank_job::last_seen(const peer& of) {
   std::string text;
   if (of.frames_done > 0) text = fmt::format("; it had done at least {} frames", of.frames_done);
   if (!of.working_on.empty()) text += fmt::format("; it was last seen in {}", of.working_on);
   return text;
 }
 
-void rank_run::judge_silence() {
+void rank_job::judge_silence() {
   if (!leads()) {
     // Without rank 0 there is nobody to end the run. After its last message it may take its time.
     if (may_end_ || now() - peers_[0].heard < longest_silence) return;
@@ -209,7 +217,7 @@ void rank_run::judge_silence() {
   }
 }
 
-void rank_run::judge_stages() {
+void rank_job::judge_stages() {
   if (stopped_) return;
   const nanoseconds limit =
       measuring() && warmed_up_ ? std::max(longest_stage, 5 * longest_work_) : longest_first;
@@ -222,42 +230,43 @@ void rank_run::judge_stages() {
   }
 }
 
-void rank_run::lose(peer& of, const std::string& why) {
+void rank_job::lose(peer& of, const std::string& why) {
   of.lost = why + last_seen(of);
+  of.silent = true;
   of.at = phase::ended;
   must_abort_ = true;
   stop_all(fmt::format("{}: {}", name_of(of), of.lost));
 }
 
 /// Ends the own run and, on rank 0, those of all ranks.
-void rank_run::halt() {
+void rank_job::halt() {
   stop_.raise();
   if (stopped_) return;
   stopped_ = now();
   if (leads()) send_all(message_kind::stop, "");
 }
 
-void rank_run::stop_all(const std::string& why) {
+void rank_job::stop_all(const std::string& why) {
   if (!failure_ && !interrupted_.raised()) failure_ = why;
   halt();
 }
 
-void rank_run::send_all(message_kind kind, const std::string& text) {
+void rank_job::send_all(message_kind kind, const std::string& text) {
   for (std::size_t r = 1; r < peers_.size(); ++r) {
     // Ranks that have ended wait for rank 0 to report, and only need to know that it lives.
     const bool to_ended = kind == message_kind::end || kind == message_kind::progress;
-    if (peers_[r].lost.empty() && (to_ended || peers_[r].at != phase::ended))
+    if (!peers_[r].silent && (to_ended || peers_[r].at != phase::ended))
       messages_.send(static_cast<int>(r), kind, text);
   }
 }
 
-bool rank_run::all_at(phase least) const {
+bool rank_job::all_at(phase least) const {
   return std::ranges::all_of(peers_, [&](const peer& of) { return of.at >= least; });
 }
 
 /// Returns true if mpirun will soon kill the rank. Otherwise, others are waited for as long as they
 /// send messages.
-bool rank_run::out_of_patience() const {
+bool rank_job::out_of_patience() const {
   return stopped_ && interrupted_.raised() && now() - *stopped_ > patience();
 }
 

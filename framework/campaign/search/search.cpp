@@ -20,7 +20,7 @@
 namespace graphline {
 namespace {
 
-constexpr double screened_until = 0.4;  // of the time limit
+constexpr double screened_until = 0.4;  // of the time limit, after planning
 constexpr double raced_until = 0.65;
 constexpr std::size_t least_probes = 5;  // candidates that test the predictions
 constexpr std::size_t most_probes = 10;
@@ -97,6 +97,7 @@ class settings_search {
 
   double elapsed() const { return static_cast<double>(options_.clock() - begun_); }
   double limit() const { return static_cast<double>(options_.time_limit); }
+  double time_at(double share) const { return planning_ + share * (limit() - planning_); }
 
   /// Runs a trial. If it fails, the candidate drops out. Trials of a block have the same arrivals.
   void measure(std::size_t candidate, std::int64_t frames, std::uint64_t block) {
@@ -210,7 +211,7 @@ class settings_search {
     shuffle(order, random);
     for (const std::size_t i : order) {
       stop_if_asked();
-      if (elapsed() - planning_ >= predicted_share * limit()) return;
+      if (elapsed() >= time_at(predicted_share)) return;
       const auto run = by_.predict(i, std::max(trial_frames_, frames_of_objective()));
       if (!run) continue;
       predicted_[i].add(*run);
@@ -276,7 +277,7 @@ class settings_search {
   std::size_t probes() const {
     const auto frames = static_cast<double>(warmup_ + trial_frames_);
     const double trial = setup_ + frames * static_cast<double>(frame_times_.at(0));
-    const double reached = (screened_until * limit() - elapsed()) / trial;
+    const double reached = (time_at(screened_until) - elapsed()) / trial;
     return static_cast<std::size_t>(
         std::clamp(reached / 3, double(least_probes), double(most_probes)));
   }
@@ -285,7 +286,7 @@ class settings_search {
     auto& outcome = made_.candidates[candidate].outcome;
     if (outcome != search_outcome::pruned) return;
     outcome = search_outcome::no_time;
-    if (candidate > 0 && elapsed() + setup_ >= screened_until * limit()) return;
+    if (candidate > 0 && elapsed() + setup_ >= time_at(screened_until)) return;
     measure(candidate, trial_frames_, 0);
     if (samples_[candidate].trials() == 0) return;
     outcome = search_outcome::measured;
@@ -318,7 +319,7 @@ class settings_search {
     for (std::size_t left = alive_.size(); left > most_confirmed; left = (left + 2) / 3) ++rounds;
     for (std::size_t round = 1; round <= rounds && alive_.size() > 1; ++round) {
       const double begun = elapsed();
-      const double time = (raced_until * limit() - begun) / static_cast<double>(rounds + 1 - round);
+      const double time = (time_at(raced_until) - begun) / static_cast<double>(rounds + 1 - round);
       if (time <= 0) return;
       const auto frames = frames_for(time, 2, alive_, trial_frames_, warmup_);
       double block_time = 0;

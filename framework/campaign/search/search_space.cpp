@@ -23,9 +23,6 @@
 namespace graphline {
 namespace {
 
-constexpr std::size_t most_combinations = 10'000;  // of a grid that is planned whole
-constexpr std::size_t draws = 2'000;               // from a larger one
-
 /// Settings that decide how a trial is measured.
 constexpr std::string_view of_measuring[] = {"frames", "warmup", "max_time",
                                              "timing", "seed",   "guard"};
@@ -154,8 +151,9 @@ void simplify(configuration_spec& of, const plan& file) {
 /// Draws combinations of a large grid. Each changes a random share of the file's values, where the
 /// grid has these, so that simple combinations are drawn, too.
 std::vector<configuration_spec> draw_combinations(const std::vector<node::member>& axes,
-                                                  const plan& file, diagnostics& out) {
-  std::vector<configuration_spec> drawn(draws);
+                                                  const plan& file, std::size_t count,
+                                                  diagnostics& out) {
+  std::vector<configuration_spec> drawn(count);
   std::mt19937_64 random(seed_from("combinations"));
   std::vector<double> changed;
   for (std::size_t i = 0; i < drawn.size(); ++i) changed.push_back(uniform_unit(random));
@@ -252,7 +250,7 @@ name_values last_values(const std::vector<assignment>& list) {
 
 experiment_plan make_search_space(experiment_spec of, const std::vector<std::string>& over,
                                   stage_registry& registry, const plan_target& target,
-                                  diagnostics& out) {
+                                  std::size_t drawn, diagnostics& out) {
   experiment_plan made;
   of.configurations = {{{file_settings}, {}, 0}};
   made = plan_experiment(of, registry, target, out);
@@ -263,9 +261,9 @@ experiment_plan make_search_space(experiment_spec of, const std::vector<std::str
   if (out.has_errors()) return made;
   double count = 1;
   for (const auto& [key, values] : axes) count *= static_cast<double>(values.items().size());
-  auto combinations = count > most_combinations
-                          ? draw_combinations(axes, file, out)
-                          : read_grid(node::mapping(axes), nullptr, nullptr, out);
+  const bool draws = count > static_cast<double>(5 * drawn);
+  auto combinations = draws ? draw_combinations(axes, file, drawn, out)
+                            : read_grid(node::mapping(axes), nullptr, nullptr, out);
   if (out.has_errors()) return made;
   std::set<std::string> texts = {""};
   for (auto& one : combinations) {
@@ -277,7 +275,7 @@ experiment_plan make_search_space(experiment_spec of, const std::vector<std::str
   refused_configurations refused;
   made = plan_experiment(of, registry, target, known, &refused);
   report_refused(of.configurations, refused, out);
-  if (count > most_combinations) {
+  if (draws) {
     out.warning({}, fmt::format("the search draws {} of {:.0f} combinations at random; to try all, "
                                 "name fewer values or keys with --over",
                                 of.configurations.size() - 1, count));

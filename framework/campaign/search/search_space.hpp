@@ -39,13 +39,14 @@ inline constexpr const char* file_settings = "as in the file";
 /// changed by `of.run` and `of.params`. Leaves out combinations that `check` refuses. The others
 /// follow by the number of values that differ from the file, then by `in_flight`, then in the order
 /// of `searched_settings`; of those with the same plan, only the first.
+/// Of more than five times `drawn` combinations, draws `drawn` at random.
 /// @param of An experiment on one pipeline, without configurations.
 /// @param over Texts of the option --over: "KEY=v1,v2" sets the values of a setting or parameter;
 /// "KEY" limits the search to the keys that the texts name.
 /// @throws input_error for an invalid text. Errors of the pipeline go to `out`.
 experiment_plan make_search_space(experiment_spec of, const std::vector<std::string>& over,
                                   stage_registry& registry, const plan_target& target,
-                                  diagnostics& out);
+                                  std::size_t drawn, diagnostics& out);
 
 /// Returns the text of an experiment that compares candidates of a search, in the order of
 /// preference, with the file's settings among them.

@@ -249,6 +249,9 @@ std::string extent_of(const experiment_record& record, const std::vector<member_
   if (record.trials.size() < blocks.size() * configurations) {
     text += fmt::format(", {} of them measured", record.trials.size());
   }
+  std::set<std::optional<trial_place>> ranks;
+  for (const auto& trial : record.trials) ranks.insert(trial.place);
+  if (ranks.size() > 1) text += fmt::format(", on {} ranks", ranks.size());
   if (members.size() == 1) {
     const auto frames = frames_of(members.front().second);
     if (!frames.empty()) text += fmt::format("; a trial: {}", frames);
@@ -326,10 +329,10 @@ void add_restrictions(document& to, const experiment_view& of) {
   const bool to_compare = !of.record.pairs.empty();
   if (summary.complete_blocks == 0) {
     to.findings.push_back(warning("no_complete_block"));
-  } else if (to_compare && summary.counted_blocks < least_blocks) {
+  } else if (to_compare && summary.counted_blocks < summary.needed_blocks) {
     to.findings.push_back(warning("too_few_blocks")
                               .with("blocks", counted(summary.counted_blocks, "block"))
-                              .with("needed", std::to_string(least_blocks)));
+                              .with("needed", std::to_string(summary.needed_blocks)));
   }
 }
 
@@ -458,6 +461,7 @@ document describe(const experiment_record& record, const experiment_analysis& an
     add_rows(made, of);
     add_chains(made, of);
     add_costs(made, of);
+    add_ranks(made, of);
     add_notes(made, of);
     add_trials_chart(made, of);
     add_restrictions(made, of);

@@ -85,6 +85,9 @@ void add_rows(document& to, const experiment_view& of);
 /// Adds the data age and the reaction time of chains, and their comparisons.
 void add_chains(document& to, const experiment_view& of);
 void add_costs(document& to, const experiment_view& of);
+
+/// Adds what each rank of an experiment under MPI ran; nothing without MPI.
+void add_ranks(document& to, const experiment_view& of);
 /// Adds the deadlines of stages, the waits of ready stages, and what held pipelines that share.
 void add_waits(document& to, const experiment_view& of);
 

@@ -6,6 +6,7 @@
 #include "framework/analysis/ranks/ranks_summary.hpp"
 #include "framework/analysis/stats/histogram.hpp"
 #include "framework/report/describe/describe.hpp"
+#include "framework/report/describe/experiment_view.hpp"
 #include "framework/report/render/heading.hpp"
 
 namespace graphline::report {
@@ -179,6 +180,27 @@ document describe(const ranks_record& record, const ranks_analysis& analysis) {
       "", "", {{"interrupted", "", record.interrupted}, {"failure", "", record.failure}}, in_data});
   add_origin(made, first, first.run);
   return made;
+}
+
+void add_ranks(document& to, const experiment_view& of) {
+  if (of.summary.ranks.empty()) return;
+  using r = const rank_of_experiment&;
+  auto made = table_of<rank_of_experiment>(
+      {"ranks", "Ranks", "rank"},
+      {{{"rank", "rank"}, [](r x) { return fmt::to_string(x.place.rank); }},
+       {{"host", "on"}, [](r x) { return x.place.host; }},
+       {{"device", "device", {}, 2}, [](r x) { return x.device; }},
+       {{.key = "blocks",
+         .title = "blocks",
+         .in = none,
+         .help = "that count; figures are compared within each rank and then averaged, so that the "
+                 "speed of a rank is not taken for that of a configuration"},
+        [](r x) { return cell(x.blocks); }},
+       {{.key = "p50", .title = "p50 of baseline", .in = duration},
+        [](r x) { return percentile_cell(x.times, 0.5); }}},
+      of.summary.ranks);
+  made.titled = true;
+  to.parts.push_back(std::move(made));
 }
 
 }  // namespace graphline::report

@@ -343,7 +343,7 @@ void trial_store::go_on(const experiment_plan& planned) {
   auto stored = read_trials(path_, members);
   trials_ = std::move(stored.trials);
   count_ = static_cast<std::int64_t>(trials_.size());
-  if (!trials_.empty()) device_ = device_of(trials_.front());
+  for (const auto& trial : trials_) devices_.try_emplace(trial.place, device_of(trial));
   bytes_ = stored.bytes;
   ended_ = stored.ended;
   followed_ = stored.followed;
@@ -355,13 +355,13 @@ std::vector<trial_record> trial_store::take_trials() {
 
 void trial_store::add(const trial_record& trial) {
   const auto device = device_of(trial);
-  if (!device_) device_ = device;
-  if (device != device_) {
+  const auto& before = devices_.try_emplace(trial.place, device).first->second;
+  if (device != before) {
     throw run_error(
         fmt::format("cannot add a trial on {} to {}, whose trials ran on {}; go on "
                     "there, or name another file",
                     printable(device.value_or("nothing")), quote(path_, 200),
-                    printable(device_.value_or("nothing"))));
+                    printable(before.value_or("nothing"))));
   }
   bytes_ += append(json_line({{"trial", part_json(trial)}}));
   followed_ = false;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,7 +66,8 @@ class trial_store {
   std::string path_;
   owned_descriptor file_;
   std::vector<trial_record> trials_;
-  std::optional<std::string> device_;
+  /// By the rank that ran the trials.
+  std::map<std::optional<trial_place>, std::optional<std::string>> devices_;
   std::int64_t count_ = 0;
   std::uint64_t bytes_ = 0;  ///< offset of the end of the last trial
   bool followed_ = false;    ///< a line follows the last trial

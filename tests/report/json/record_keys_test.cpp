@@ -120,6 +120,8 @@ constexpr auto heading<configuration_member> = "member";
 template <>
 constexpr auto heading<trial_record> = "trial";
 template <>
+constexpr auto heading<trial_place> = "trial place";
+template <>
 constexpr auto heading<search_record> = "search";
 template <>
 constexpr auto heading<search_limit> = "search limit";
@@ -265,11 +267,11 @@ TEST(record_keys, are_those_of_the_document) {
                 cost_record, bucket_record, wait_record, part_record, operation_record,
                 tensor_record, graph_record, graph_node, output_record, roofline_record,
                 experiment_record, experiment_settings, experiment_configuration, compared_pair,
-                configuration_member, chain_record, trial_record, search_record, search_limit,
-                search_candidate, capacity_record, capacity_settings, capacity_run, capacity_set,
-                ranks_record, rank_record, clock_offset, validation_record, validation_round,
-                calibration_record, ceiling_record, cost_summary, stage_figures, bucket_figures,
-                written_tensor, layer_figures, cost_figures>(meanings_in(document));
+                configuration_member, chain_record, trial_record, trial_place, search_record,
+                search_limit, search_candidate, capacity_record, capacity_settings, capacity_run,
+                capacity_set, ranks_record, rank_record, clock_offset, validation_record,
+                validation_round, calibration_record, ceiling_record, cost_summary, stage_figures,
+                bucket_figures, written_tensor, layer_figures, cost_figures>(meanings_in(document));
   expected.pop_back();  // the empty line after the last table
   if (std::getenv("GRAPHLINE_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(path, std::ios::binary) << expected;

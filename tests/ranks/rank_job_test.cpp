@@ -1,4 +1,4 @@
-#include "framework/campaign/ranks/rank_run.hpp"
+#include "framework/campaign/ranks/rank_job.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -6,61 +6,19 @@
 
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include "framework/base/stage_activity.hpp"
+#include "tests/ranks/thread_messages.hpp"
 
 namespace graphline {
 namespace {
 
+using samples::mail;
+using samples::thread_messages;
 using testing::HasSubstr;
-
-/// Messages between threads of one process.
-struct mail {
-  std::mutex mutex;
-  std::vector<std::deque<rank_message>> boxes;  ///< by receiver
-  std::vector<bool> silent;                     ///< ranks whose messages are lost
-};
-
-class thread_messages : public communicator {
- public:
-  thread_messages(mail& by, int rank) : mail_(by) {
-    rank_ = rank;
-    size_ = static_cast<int>(by.boxes.size());
-    local_rank_ = rank;
-    local_size_ = size_;
-    library_ = "threads";
-  }
-  void send(int to, message_kind kind, std::string_view text) override {
-    const std::scoped_lock lock(mail_.mutex);
-    if (mail_.silent[static_cast<std::size_t>(rank_)]) return;
-    mail_.boxes[static_cast<std::size_t>(to)].push_back({rank_, kind, std::string(text)});
-  }
-  std::optional<rank_message> receive() override {
-    const std::scoped_lock lock(mail_.mutex);
-    auto& own = mail_.boxes[static_cast<std::size_t>(rank_)];
-    if (own.empty()) return std::nullopt;
-    rank_message first = std::move(own.front());
-    own.pop_front();
-    return first;
-  }
-  /// Ends the other ranks as a kill would: they return from `finish`.
-  [[noreturn]] void abort(int status) override {
-    const std::scoped_lock lock(mail_.mutex);
-    for (auto& box : mail_.boxes) box.push_back({0, message_kind::end, ""});
-    throw aborted{status};
-  }
-
-  struct aborted {
-    int status;
-  };
-
- private:
-  mail& mail_;
-};
 
 /// A run is encoded as its pipeline's name, its failure, and a frame per number.
 const record_text as_words = {[](const run_record& record) {
@@ -79,10 +37,7 @@ const record_text as_words = {[](const run_record& record) {
 
 /// Ranks as threads.
 struct job {
-  explicit job(std::size_t size) : began(size), statuses(size), errors(size) {
-    post.boxes.resize(size);
-    post.silent.resize(size);
-  }
+  explicit job(std::size_t size) : post(size), began(size), statuses(size), errors(size) {}
 
   /// Each rank prepares, begins, works, and gathers.
   template <class Prepare, class Work>
@@ -91,7 +46,7 @@ struct job {
     for (std::size_t r = 0; r < statuses.size(); ++r) {
       threads.emplace_back([&, r] {
         thread_messages messages(post, static_cast<int>(r));
-        rank_run own(messages, as_words, interrupted);
+        rank_job own(messages, as_words, interrupted);
         try {
           own.prepare([&] {
             prepare(r);
@@ -137,14 +92,14 @@ struct job {
 
 void nothing(std::size_t) {}
 
-void wait_for_stop(const rank_run& of) {
+void wait_for_stop(const rank_job& of) {
   while (!of.stop().raised()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-TEST(rank_run, ranks_begin_together_and_rank_0_gathers_their_records) {
+TEST(rank_job, ranks_begin_together_and_rank_0_gathers_their_records) {
   job ranks(4);
   ranks.run([](std::size_t r) { std::this_thread::sleep_for(std::chrono::milliseconds(30 * r)); },
-            [](std::size_t r, rank_run&, run_record& record) { record.frames.resize(r + 1); });
+            [](std::size_t r, rank_job&, run_record& record) { record.frames.resize(r + 1); });
   ASSERT_EQ(ranks.gathered.ranks.size(), 4U);
   for (std::size_t r = 0; r < 4; ++r) {
     const rank_record& one = ranks.gathered.ranks[r];
@@ -169,14 +124,14 @@ TEST(rank_run, ranks_begin_together_and_rank_0_gathers_their_records) {
   EXPECT_EQ(ranks.statuses, (std::vector{4, 0, 0, 0})) << "mpirun would kill the others";
 }
 
-TEST(rank_run, an_error_in_the_preparation_of_one_rank_ends_all_and_is_named) {
+TEST(rank_job, an_error_in_the_preparation_of_one_rank_ends_all_and_is_named) {
   job ranks(3);
   bool worked = false;
   ranks.run(
       [](std::size_t r) {
         if (r == 2) throw no_device_error("there is no GPU");
       },
-      [&](std::size_t, rank_run&, run_record&) { worked = true; });
+      [&](std::size_t, rank_job&, run_record&) { worked = true; });
   EXPECT_FALSE(worked);
   EXPECT_THAT(ranks.errors[0], HasSubstr("rank 2 on "));
   EXPECT_THAT(ranks.errors[0], HasSubstr(": there is no GPU"));
@@ -184,26 +139,26 @@ TEST(rank_run, an_error_in_the_preparation_of_one_rank_ends_all_and_is_named) {
   EXPECT_EQ(ranks.statuses[1], 0);
 }
 
-TEST(rank_run, ranks_that_run_different_pipelines_are_refused) {
+TEST(rank_job, ranks_that_run_different_pipelines_are_refused) {
   job ranks(3);
   ranks.other = 1;
-  ranks.run(nothing, [&](std::size_t, rank_run&, run_record&) {});
+  ranks.run(nothing, [&](std::size_t, rank_job&, run_record&) {});
   EXPECT_THAT(ranks.errors[0], HasSubstr(": it runs another pipeline, and rank 0 a pipeline"));
   EXPECT_THAT(ranks.errors[0], testing::StartsWith("rank 1 on "));
   EXPECT_EQ(ranks.statuses[0], int(exit_status::bad_input));
 }
 
-TEST(rank_run, an_error_that_all_ranks_share_is_said_once) {
+TEST(rank_job, an_error_that_all_ranks_share_is_said_once) {
   job ranks(3);
   ranks.run([](std::size_t) { throw input_error("p.yaml:3:1: error: unknown layer"); },
-            [&](std::size_t, rank_run&, run_record&) {});
+            [&](std::size_t, rank_job&, run_record&) {});
   EXPECT_EQ(ranks.errors[0], "p.yaml:3:1: error: unknown layer");
   EXPECT_EQ(ranks.statuses[0], int(exit_status::bad_input));
 }
 
-TEST(rank_run, a_stage_that_fails_on_one_rank_ends_all_and_keeps_their_frames) {
+TEST(rank_job, a_stage_that_fails_on_one_rank_ends_all_and_keeps_their_frames) {
   job ranks(3);
-  ranks.run(nothing, [](std::size_t r, rank_run& own, run_record& record) {
+  ranks.run(nothing, [](std::size_t r, rank_job& own, run_record& record) {
     record.frames.resize(5);
     if (r == 1) {
       record.failure = "stage 'x', frame 5: out of memory";
@@ -219,9 +174,9 @@ TEST(rank_run, a_stage_that_fails_on_one_rank_ends_all_and_keeps_their_frames) {
   EXPECT_FALSE(ranks.gathered.interrupted) << "nobody interrupted the run";
 }
 
-TEST(rank_run, a_failure_on_rank_0_ends_all_and_keeps_their_frames) {
+TEST(rank_job, a_failure_on_rank_0_ends_all_and_keeps_their_frames) {
   job ranks(3);
-  ranks.run(nothing, [](std::size_t r, rank_run& own, run_record& record) {
+  ranks.run(nothing, [](std::size_t r, rank_job& own, run_record& record) {
     record.frames.resize(r + 2);
     if (r == 0) {
       record.failure = "stage 'x', frame 2: out of memory";
@@ -239,16 +194,16 @@ TEST(rank_run, a_failure_on_rank_0_ends_all_and_keeps_their_frames) {
   }
 }
 
-TEST(rank_run, the_others_wait_for_as_long_as_rank_0_reports) {
+TEST(rank_job, the_others_wait_for_as_long_as_rank_0_reports) {
   job ranks(2);
-  ranks.reporting = std::chrono::milliseconds(rank_run::longest_silence / 1'000'000 + 1500);
-  ranks.run(nothing, [](std::size_t, rank_run&, run_record& record) { record.frames.resize(1); });
+  ranks.reporting = std::chrono::milliseconds(rank_job::longest_silence / 1'000'000 + 1500);
+  ranks.run(nothing, [](std::size_t, rank_job&, run_record& record) { record.frames.resize(1); });
   EXPECT_EQ(ranks.statuses, (std::vector{4, 0}));
 }
 
-TEST(rank_run, an_interrupt_keeps_what_all_ranks_measured) {
+TEST(rank_job, an_interrupt_keeps_what_all_ranks_measured) {
   job ranks(2);
-  ranks.run(nothing, [&](std::size_t r, rank_run& own, run_record& record) {
+  ranks.run(nothing, [&](std::size_t r, rank_job& own, run_record& record) {
     record.frames.resize(7);
     record.interrupted = true;
     if (r == 1) ranks.interrupted.raise();
@@ -260,10 +215,10 @@ TEST(rank_run, an_interrupt_keeps_what_all_ranks_measured) {
   EXPECT_EQ(ranks.gathered.ranks[1].run->frames.size(), 7U);
 }
 
-TEST(rank_run, a_rank_that_falls_silent_is_lost_with_what_it_was_last_seen_in) {
+TEST(rank_job, a_rank_that_falls_silent_is_lost_with_what_it_was_last_seen_in) {
   job ranks(3);
   const nanoseconds begin = now();
-  ranks.run(nothing, [&](std::size_t r, rank_run& own, run_record& record) {
+  ranks.run(nothing, [&](std::size_t r, rank_job& own, run_record& record) {
     record.frames.resize(2);
     if (r == 2) {
       // Ranks are threads of one process here, so that each sees the stages of all.
@@ -284,11 +239,11 @@ TEST(rank_run, a_rank_that_falls_silent_is_lost_with_what_it_was_last_seen_in) {
   EXPECT_EQ(ranks.statuses[0], 4) << "by abort";
 }
 
-TEST(rank_run, a_stage_that_does_not_return_ends_all_and_keeps_what_was_measured) {
+TEST(rank_job, a_stage_that_does_not_return_ends_all_and_keeps_what_was_measured) {
   job ranks(2);
   const nanoseconds begin = now();
   std::atomic<bool> released = false;
-  ranks.run(nothing, [&](std::size_t r, rank_run& own, run_record& record) {
+  ranks.run(nothing, [&](std::size_t r, rank_job& own, run_record& record) {
     record.frames.resize(3);
     if (r == 0) {
       wait_for_stop(own);

@@ -1,4 +1,4 @@
-#include "framework/campaign/ranks/rank_run.hpp"
+#include "framework/campaign/ranks/rank_job.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,7 +39,7 @@ void wait_until(nanoseconds at, const stop_request& stop) {
 
 }  // namespace
 
-rank_run::rank_run(communicator& messages, record_text text, const stop_request& interrupted)
+rank_job::rank_job(communicator& messages, record_text text, const stop_request& interrupted)
     : messages_(messages),
       text_(std::move(text)),
       interrupted_(interrupted),
@@ -54,13 +54,13 @@ rank_run::rank_run(communicator& messages, record_text text, const stop_request&
     messages_.send(0, message_kind::hello, fmt::format("{} {}", own().local_rank, own().host));
   }
   try {
-    thread_ = std::thread([this] { answer(); });
+    thread_ = std::thread([this] { serve(); });
   } catch (const std::system_error& e) {
     throw thread_start_error("the thread that answers other ranks could not be started", e);
   }
 }
 
-rank_run::~rank_run() {
+rank_job::~rank_job() {
   {
     const std::scoped_lock lock(mutex_);
     end_thread_ = true;
@@ -71,7 +71,7 @@ rank_run::~rank_run() {
 
 /// Handles messages until the condition holds.
 template <class Condition>
-void rank_run::await(const Condition& met) {
+void rank_job::await(const Condition& met) {
   for (;;) {
     {
       const std::scoped_lock lock(mutex_);
@@ -88,13 +88,13 @@ void rank_run::await(const Condition& met) {
   }
 }
 
-std::string rank_run::name_of(const peer& of) const {
+std::string rank_job::name_of(const peer& of) const {
   return rank_name(&of - peers_.data(), of.host);
 }
 
 // ---- The run ------------------------------------------------------------------------------------
 
-void rank_run::prepare(const std::function<std::string()>& step) {
+void rank_job::prepare(const std::function<std::string()>& step) {
   std::string problem;
   auto status = exit_status::done;
   try {
@@ -149,14 +149,14 @@ void rank_run::prepare(const std::function<std::string()>& step) {
   throw error(status, shared ? problem : fmt::format("{}", fmt::join(problems, "\n")));
 }
 
-void rank_run::if_stuck(std::function<std::optional<run_record>()> abandon,
-                        std::function<void(const ranks_record&)> report) {
+void rank_job::if_stuck(std::function<std::optional<run_record>()> abandon,
+                        std::function<void(const ranks_record*, const std::string&)> report) {
   const std::scoped_lock lock(mutex_);
   abandon_ = std::move(abandon);
   report_ = std::move(report);
 }
 
-void rank_run::note_progress(bool warmup, std::int64_t frames_done) {
+void rank_job::note_progress(bool warmup, std::int64_t frames_done) {
   const std::scoped_lock lock(mutex_);
   if (warmup) {
     warmed_up_ = warmed_up_ || frames_done > 0;
@@ -165,7 +165,7 @@ void rank_run::note_progress(bool warmup, std::int64_t frames_done) {
   }
 }
 
-void rank_run::begin() {
+void rank_job::begin() {
   {
     const std::scoped_lock lock(mutex_);
     own().at = phase::ready;
@@ -191,7 +191,7 @@ void rank_run::begin() {
   wait_until(*starts_, stop_);
 }
 
-void rank_run::end() {
+void rank_job::end() {
   {
     const std::scoped_lock lock(mutex_);
     own().at = phase::done;
@@ -209,7 +209,7 @@ void rank_run::end() {
   send_all(message_kind::all_done, "");
 }
 
-std::optional<ranks_record> rank_run::gather(const run_record& record) {
+std::optional<ranks_record> rank_job::gather(const run_record& record) {
   std::string_view kind = "record";
   if (record.failure) {
     kind = "failed";
@@ -233,14 +233,14 @@ std::optional<ranks_record> rank_run::gather(const run_record& record) {
   return std::nullopt;
 }
 
-std::optional<ranks_record> rank_run::give_up(const std::string& why) {
+std::optional<ranks_record> rank_job::give_up(const std::string& why) {
+  if (!leads()) {
+    fail(why);
+    return std::nullopt;
+  }
   {
     const std::scoped_lock lock(mutex_);
     own().at = phase::ended;
-    if (!leads()) {
-      messages_.send(0, message_kind::result, fmt::format("error {}", why));
-      return std::nullopt;
-    }
     own().lost = why;
     stop_all(fmt::format("{}: {}", name_of(own()), why));
   }
@@ -249,7 +249,7 @@ std::optional<ranks_record> rank_run::give_up(const std::string& why) {
   return any ? std::move(all) : std::nullopt;
 }
 
-std::optional<ranks_record> rank_run::gather_others() {
+std::optional<ranks_record> rank_job::gather_others() {
   {
     const std::scoped_lock lock(mutex_);
     send_all(message_kind::all_done, "");  // they may wait for it
@@ -259,7 +259,66 @@ std::optional<ranks_record> rank_run::gather_others() {
   return merge();
 }
 
-exit_status rank_run::finish(exit_status of_rank_0) {
+void rank_job::begin_work() {
+  const std::scoped_lock lock(mutex_);
+  own().at = phase::ready;
+  works_ = true;
+  warmed_up_ = true;
+  for (peer& each : peers_) each.working_since = now();
+  if (!leads()) messages_.send(0, message_kind::ready, "");
+}
+
+void rank_job::end_work() {
+  const std::scoped_lock lock(mutex_);
+  own().at = phase::done;
+  if (leads()) halt();
+}
+
+void rank_job::assign(int rank, std::string_view work) {
+  const std::scoped_lock lock(mutex_);
+  messages_.send(rank, message_kind::work, work);
+}
+
+std::optional<std::string> rank_job::next_work() {
+  await([this] { return !inbox_.empty() || stopped_ || may_end_; });
+  const std::scoped_lock lock(mutex_);
+  if (stopped_ || may_end_) return std::nullopt;
+  std::string work = std::move(inbox_.front().text);
+  inbox_.pop_front();
+  return work;
+}
+
+void rank_job::send_yield(std::string_view text) {
+  const std::scoped_lock lock(mutex_);
+  messages_.send(0, message_kind::yield, text);
+}
+
+void rank_job::fail(const std::string& why) {
+  const std::scoped_lock lock(mutex_);
+  own().at = phase::ended;
+  messages_.send(0, message_kind::result, fmt::format("error {}", why));
+}
+
+std::optional<rank_message> rank_job::next_yield() {
+  await([this] { return !inbox_.empty() || stopped_; });
+  const std::scoped_lock lock(mutex_);
+  if (inbox_.empty()) return std::nullopt;
+  rank_message first = std::move(inbox_.front());
+  inbox_.pop_front();
+  return first;
+}
+
+std::optional<std::string> rank_job::failure() {
+  const std::scoped_lock lock(mutex_);
+  return failure_;
+}
+
+std::string rank_job::host() {
+  const std::scoped_lock lock(mutex_);
+  return own().host;
+}
+
+exit_status rank_job::finish(exit_status of_rank_0) {
   if (!leads()) {
     await([this] { return may_end_; });
     return exit_status::done;
@@ -273,23 +332,22 @@ exit_status rank_run::finish(exit_status of_rank_0) {
 
 /// Finishes the run in place of the thread that a stage blocks. Returns at once if no frame is
 /// complete yet and the stage may still return.
-void rank_run::stand_in() {
+void rank_job::stand_in() {
   const auto record = abandon_();
   if (!record && now() - *stopped_ < longest_stage) return;
-  std::optional<ranks_record> all;
+  const std::string why = "a stage did not return, and no frame was complete";
   if (leads()) {
     must_abort_ = true;
+    std::optional<ranks_record> all;
     if (record) {
       all = gather(*record);
-    } else {
-      all = give_up("a stage did not return, and no frame was complete");
+    } else if (!works_) {
+      all = give_up(why);
     }
-    if (all) report_(*all);
-    if (!all) fmt::print(stderr, "error: {}\n", failure_.value_or("a stage did not return"));
+    report_(all ? &*all : nullptr, failure_.value_or(why));
     messages_.abort(static_cast<int>(exit_status::run_failed));
   }
-  const auto text = record ? "stuck " + text_.write(*record)
-                           : "error a stage did not return, and no frame was complete";
+  const auto text = "stuck " + (record ? text_.write(*record) : "");
   {
     const std::scoped_lock lock(mutex_);
     own().at = phase::ended;
@@ -301,7 +359,7 @@ void rank_run::stand_in() {
 // ---- Clocks -------------------------------------------------------------------------------------
 
 /// Measures the clocks of all ranks. Returns false if one does not answer.
-bool rank_run::measure_clocks() {
+bool rank_job::measure_clocks() {
   for (std::size_t r = 1; r < peers_.size(); ++r) {
     std::vector<round_trip> trips;
     while (trips.size() < least_trips ||
@@ -326,7 +384,7 @@ bool rank_run::measure_clocks() {
   return true;
 }
 
-ranks_record rank_run::merge() {
+ranks_record rank_job::merge() {
   ranks_record made;
   made.library = messages_.library();
   made.failure = failure_;

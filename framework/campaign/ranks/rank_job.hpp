@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -32,13 +33,14 @@ class rank_refused : public error {
   explicit rank_refused(exit_status status) : error(status, "another rank could not run") {}
 };
 
-/// One rank's side of a run on several ranks: they begin together, end if one fails, is lost or is
-/// interrupted, and rank 0 gathers their records. Call the functions in the order in which they are
-/// declared, on every rank.
+/// One rank's side of a job on several ranks, which end together if one fails, is lost or is
+/// interrupted. A job either runs one pipeline on all ranks (`begin`, `end`, `gather`), or rank 0
+/// has the others do work of one kind (`begin_work` to `end_work`). Call `prepare` first and
+/// `finish` last, and the functions between them in the order in which they are declared.
 ///
-/// A thread of this object answers other ranks while the run's own thread is busy. It wakes up five
-/// times a second.
-class rank_run {
+/// A thread of this object answers other ranks while the rank's own thread is busy. It wakes up
+/// five times a second.
+class rank_job {
  public:
   /// A rank is lost if it has sent no message for this long.
   static constexpr nanoseconds longest_silence = 5'000'000'000;
@@ -48,10 +50,10 @@ class rank_run {
   static constexpr nanoseconds longest_first = 60'000'000'000;
 
   /// @param interrupted Raised by an interrupt of this process.
-  rank_run(communicator& messages, record_text text, const stop_request& interrupted);
-  ~rank_run();
-  rank_run(const rank_run&) = delete;
-  rank_run& operator=(const rank_run&) = delete;
+  rank_job(communicator& messages, record_text text, const stop_request& interrupted);
+  ~rank_job();
+  rank_job(const rank_job&) = delete;
+  rank_job& operator=(const rank_job&) = delete;
 
   /// Runs a step that may throw on any rank. It returns a text that must be the same on all ranks:
   /// what they run.
@@ -59,10 +61,11 @@ class rank_run {
   /// threw on one or the texts differ
   void prepare(const std::function<std::string()>& step);
 
-  /// If a stage does not return, `abandon` returns what was measured, and `report`, on rank 0, must
-  /// report it. The program then ends.
+  /// If a stage does not return, `abandon` returns what was measured, and `report`, on rank 0,
+  /// reports it and why the job ends. The record is null if nothing was measured. The program then
+  /// ends.
   void if_stuck(std::function<std::optional<run_record>()> abandon,
-                std::function<void(const ranks_record&)> report);
+                std::function<void(const ranks_record*, const std::string& why)> report);
 
   /// Raised when the run must end: by an interrupt, or because of another rank.
   const stop_request& stop() const noexcept { return stop_; }
@@ -83,6 +86,31 @@ class rank_run {
   /// these, and if there are none.
   std::optional<ranks_record> give_up(const std::string& why);
 
+  /// Call before and after the work of a job, on all ranks. On rank 0, `end_work` ends that of all.
+  void begin_work();
+  void end_work();
+
+  /// Rank 0: has another rank do work, which `next_work` returns there.
+  void assign(int rank, std::string_view work);
+
+  /// Other ranks: waits for work; empty when there is no more.
+  std::optional<std::string> next_work();
+
+  /// Other ranks: sends rank 0 what the work has yielded. May be called several times.
+  void send_yield(std::string_view text);
+
+  /// Other ranks: ends the job for this reason. Rank 0 reports it.
+  void fail(const std::string& why);
+
+  /// Rank 0: waits for what other ranks have sent; empty if the job must end.
+  std::optional<rank_message> next_yield();
+
+  /// Returns why rank 0 stopped the job; empty if it did not, or after an interrupt.
+  std::optional<std::string> failure();
+
+  /// Returns the name of this machine.
+  std::string host();
+
   /// Returns on all ranks once rank 0 has called it: the status of rank 0 there, and `done` on the
   /// others, because mpirun kills all ranks when one ends with another status. If a rank is lost or
   /// a stage blocks it, ends all ranks instead.
@@ -102,15 +130,16 @@ class rank_run {
     exit_status status = exit_status::done;
     std::vector<clock_offset> clock;
     std::optional<run_record> run;
-    std::string result;  ///< the run as a text, until `merge` reads it
-    std::string lost;
+    std::string result;   ///< the run as a text, until `merge` reads it
+    std::string lost;     ///< why it has no run
+    bool silent = false;  ///< it is not expected to answer any more
   };
 
   bool leads() const noexcept { return messages_.rank() == 0; }
   peer& own() { return peers_[static_cast<std::size_t>(messages_.rank())]; }
-  bool measuring() { return starts_ && own().at == phase::ready; }
+  bool measuring() { return (starts_ || works_) && own().at == phase::ready; }
   bool all_at(phase least) const;
-  void answer() noexcept;
+  void serve() noexcept;
   void pump();
   void handle(const rank_message& message);
   void take_result(peer& of, std::string_view text);
@@ -139,7 +168,7 @@ class rank_run {
   std::mutex mutex_;         ///< protects all below, and `messages_`
   std::vector<peer> peers_;  ///< by rank; a rank other than 0 uses its own and that of rank 0
   std::function<std::optional<run_record>()> abandon_;
-  std::function<void(const ranks_record&)> report_;
+  std::function<void(const ranks_record*, const std::string&)> report_;
   bool warmed_up_ = false;
   bool interrupted_elsewhere_ = false;  ///< another rank was interrupted
   bool must_abort_ = false;             ///< a rank is lost, or a stage blocks it
@@ -148,6 +177,8 @@ class rank_run {
   std::optional<nanoseconds> starts_;   ///< the common start, on the own clock
   std::optional<exit_status> let_go_;   ///< from rank 0: go on, or end
   bool all_done_ = false;               ///< from rank 0
+  bool works_ = false;                  ///< between `begin_work` and the end
+  std::deque<rank_message> inbox_;      ///< work, or what it has yielded
   bool may_end_ = false;                ///< from rank 0
   nanoseconds longest_work_ = 0;
   nanoseconds told_ = 0;           ///< when the last `progress` was sent

@@ -1,0 +1,110 @@
+#include "tools/graphline/rank_support.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iterator>
+#include <string_view>
+#include <variant>
+
+#include "framework/base/json_reader.hpp"
+#include "framework/base/machine.hpp"
+#include "framework/base/random.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/base/version.hpp"
+#include "framework/device/builtin/builtin_devices.hpp"
+#include "framework/ranks/mpi_communicator.hpp"
+#include "framework/report/json/json_text.hpp"
+#include "framework/report/json/record_json.hpp"
+#include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/terminal.hpp"
+
+namespace graphline {
+
+record_text records_as_json() {
+  return {[](const run_record& record) { return json_in_one_line(record_json(&record)); },
+          [](const std::string& text) {
+            const auto parsed = read_json(text);
+            return std::get<run_record>(record_from(0, json_part(parsed, "record")));
+          }};
+}
+
+trial_text trials_as_json(const experiment_plan& planned) {
+  std::vector<std::size_t> members;
+  for (const auto& each : planned.configurations) members.push_back(each.members.size());
+  return {[](const trial_record& trial) { return json_in_one_line(part_json(trial)); },
+          [members](const std::string& text) {
+            const auto parsed = read_json(text);
+            const json_part from(parsed, "trial");
+            auto trial = trial_from(from);
+            check_trial(from, trial, members);
+            return trial;
+          }};
+}
+
+/// Returns a warning if ranks of this machine take turns on the cores or the GPUs of this one.
+std::vector<std::string> shared_with_ranks(const communicator& messages,
+                                           const device_properties& device) {
+  if (messages.local_size() == 1) return {};
+  if (device.backend == "host") {
+    const auto cores = std::ssize(affinity_cpus());
+    if (cores == 1) {
+      return {
+          "bound to one core, on which the device and the host's threads take turns; mpirun "
+          "--map-by slot:PE=2 gives a rank two"};
+    }
+    if (cores < ::sysconf(_SC_NPROCESSORS_ONLN)) return {};
+    return {
+        fmt::format("{} ranks of this machine share its {} cores; mpirun --map-by slot:PE=N "
+                    "gives each N cores of its own",
+                    messages.local_size(), cores)};
+  }
+  // A launcher may have given each rank its own GPU.
+  if (std::getenv("CUDA_VISIBLE_DEVICES") != nullptr) return {};
+  std::string reason;
+  for (const backend& known : builtin_devices().backends()) {
+    if (known.name != device.backend) continue;
+    const auto present = std::ssize(known.list(reason));
+    if (present >= messages.local_size()) continue;
+    return {
+        fmt::format("{} ranks of this machine share its {} GPUs", messages.local_size(), present)};
+  }
+  return {};
+}
+
+exit_status status_after(const std::exception& e) {
+  const auto* const known = dynamic_cast<const error*>(&e);
+  return known != nullptr ? known->status() : exit_status::run_failed;
+}
+
+exit_status on_ranks(const std::function<exit_status(communicator&, const stop_request&)>& body) {
+  const stop_request& interrupted = stop_on_interrupt();
+  const auto messages = join_ranks();
+  try {
+    return body(*messages, interrupted);
+  } catch (const std::exception& e) {
+    print(stderr, fmt::format("error: rank {}: {}\n", messages->rank(), reason_of(e)));
+    // Leaving MPI would wait for the other ranks, which wait for this one.
+    messages->abort(static_cast<int>(status_after(e)));
+    return status_after(e);  // gcc does not see that a virtual function never returns
+  }
+}
+
+std::optional<exit_status> prepare_job(rank_job& job, const std::function<std::string()>& step) {
+  try {
+    job.prepare(step);
+    return std::nullopt;
+  } catch (const rank_refused& e) {
+    return job.finish(e.status());
+  } catch (const error& e) {
+    print(stderr, fmt::format("error: {}\n", e.what()));
+    return job.finish(e.status());
+  }
+}
+
+std::string what_runs(const std::string& name, const std::string& texts) {
+  return fmt::format("'{}' ({:x}) with graphline {}", printable(name), seed_from(texts), version());
+}
+
+}  // namespace graphline

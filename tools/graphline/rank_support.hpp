@@ -1,0 +1,38 @@
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "framework/base/error.hpp"
+#include "framework/base/stop_request.hpp"
+#include "framework/campaign/ranks/rank_job.hpp"
+#include "framework/campaign/ranks/rank_trials.hpp"
+#include "framework/device/device.hpp"
+#include "framework/ranks/communicator.hpp"
+
+namespace graphline {
+
+record_text records_as_json();
+trial_text trials_as_json(const experiment_plan& planned);
+
+exit_status status_after(const std::exception& e);
+
+/// Joins the ranks that MPI started, and runs a command on this one. If it throws, ends all ranks.
+/// @param body Gets the stop request that an interrupt raises.
+exit_status on_ranks(const std::function<exit_status(communicator&, const stop_request&)>& body);
+
+/// Prepares a job by a step that returns what the rank runs; see `rank_job::prepare`. If a rank
+/// fails, reports it and returns the exit status with which this rank ends.
+std::optional<exit_status> prepare_job(rank_job& job, const std::function<std::string()>& step);
+
+/// Describes what a rank runs by the texts of its files: "'name' (hash) with graphline VERSION".
+std::string what_runs(const std::string& name, const std::string& texts);
+
+/// Returns a warning if ranks of this machine take turns on the cores or the GPUs of this one.
+std::vector<std::string> shared_with_ranks(const communicator& messages,
+                                           const device_properties& device);
+
+}  // namespace graphline
