@@ -48,6 +48,13 @@ void check_name(const draft& d, const named& name) {
                                         "other things; choose another",
                                         taken));
   }
+  if (name.text.starts_with("rank") &&
+      name.text.find_first_not_of("0123456789", 4) == name.text.npos) {
+    d.out.error(name.place,
+                fmt::format("a device cannot have the name '{}', which 'on' uses for ranks; choose "
+                            "another",
+                            name.text));
+  }
 }
 
 /// Returns true if two devices can copy from each other's memory and wait for each other's events.

@@ -151,7 +151,8 @@ struct plan {
   std::vector<std::pair<std::string, std::string>> files = {};
   settings run;
   std::shared_ptr<const arrival_trace> arrivals = {};  ///< of `arrival: trace`, else null
-  std::vector<planned_device> devices{1};              ///< at least one
+  int ranks = 1;  ///< on which stages are declared; a plan for one process has 1
+  std::vector<planned_device> devices{1};  ///< at least one
   std::vector<planned_tensor> tensors;
   std::vector<planned_stage> stages;  ///< in an order that satisfies every edge
   std::vector<planned_stream> streams;

@@ -337,6 +337,7 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
   p.source = spec.source;
   p.parameters = spec.parameters;
   p.run = spec.run;
+  for (const stage_spec& stage : spec.stages) p.ranks = std::max(p.ranks, stage.rank + 1);
   read_arrivals(p, places, out);
   if (out.has_errors()) return p;
   if (!d.missing.empty()) throw no_device_error(d.missing);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,8 +32,14 @@ struct rank_message {
   std::string text;
 };
 
-/// Messages between the ranks of one job. Those of one sender arrive in the order in which they
-/// were sent. Not thread-safe.
+/// A tensor in transit. Its bytes stay in place until the transfer is done.
+struct data_transfer {
+  void* handle = nullptr;  ///< the communicator's
+};
+
+/// Messages and tensors between the ranks of one job. Messages of one sender arrive in the order in
+/// which they were sent, as do the tensors of one sender and channel. Thread-safe, except that
+/// messages are received on one thread at a time.
 class communicator {
  public:
   virtual ~communicator() = default;
@@ -55,6 +63,20 @@ class communicator {
 
   /// Returns true if a part of a message of this rank has arrived.
   virtual bool receives_from(int) const { return false; }
+
+  /// Starts to send or receive a tensor. Both sides give the same number of bytes.
+  /// @throws run_error
+  virtual void start_send(int to, int channel, std::span<const std::byte> bytes,
+                          data_transfer& transfer) = 0;
+  virtual void start_receive(int from, int channel, std::span<std::byte> bytes,
+                             data_transfer& transfer) = 0;
+
+  /// Returns true if a transfer that was started is done. Also lets the others make progress.
+  /// @throws run_error
+  virtual bool is_done(data_transfer& transfer) = 0;
+
+  /// Ends a receive that is not done.
+  virtual void cancel(data_transfer& transfer) = 0;
 
   /// Ends all ranks at once.
   [[noreturn]] virtual void abort(int status) = 0;

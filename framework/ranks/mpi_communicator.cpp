@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,7 @@ class mpi_communicator : public communicator {
   ~mpi_communicator() override { mpi_->end(); }
 
   void send(int to, message_kind kind, std::string_view text) override {
+    const std::scoped_lock lock(mutex_);
     const std::uint64_t length = text.size();
     std::string first(sizeof length, '\0');
     std::memcpy(first.data(), &length, sizeof length);
@@ -87,6 +89,7 @@ class mpi_communicator : public communicator {
   }
 
   std::optional<rank_message> receive() override {
+    const std::scoped_lock lock(mutex_);
     for (;;) {
       int from = -1;
       int kind = 0;
@@ -109,6 +112,32 @@ class mpi_communicator : public communicator {
 
   bool receives_from(int rank) const override {
     return parts_[static_cast<std::size_t>(rank)].missing > 0;
+  }
+
+  void start_send(int to, int channel, std::span<const std::byte> bytes,
+                  data_transfer& transfer) override {
+    const std::scoped_lock lock(mutex_);
+    check("MPI_Isend", mpi_->start_send(to, channel, bytes.data(), static_cast<int>(bytes.size()),
+                                        &transfer.handle));
+  }
+
+  void start_receive(int from, int channel, std::span<std::byte> bytes,
+                     data_transfer& transfer) override {
+    const std::scoped_lock lock(mutex_);
+    check("MPI_Irecv", mpi_->start_receive(from, channel, bytes.data(),
+                                           static_cast<int>(bytes.size()), &transfer.handle));
+  }
+
+  bool is_done(data_transfer& transfer) override {
+    const std::scoped_lock lock(mutex_);
+    int done = 0;
+    check("MPI_Test", mpi_->test(&transfer.handle, &done));
+    return done != 0;
+  }
+
+  void cancel(data_transfer& transfer) override {
+    const std::scoped_lock lock(mutex_);
+    mpi_->cancel(&transfer.handle);
   }
 
   [[noreturn]] void abort(int status) override {
@@ -136,6 +165,7 @@ class mpi_communicator : public communicator {
   }
 
   const graphline_mpi_functions* mpi_;
+  std::mutex mutex_;            ///< MPI takes one call at a time
   std::vector<partial> parts_;  ///< by sender
 };
 

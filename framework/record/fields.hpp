@@ -66,7 +66,7 @@ inline number_range rows_within(const shape& whole) {
   return {0, extent, "a number of rows below {}"};
 }
 constexpr number_range cause_below(std::size_t end) {
-  return {-3, static_cast<double>(end) - 1, "-3, -2, -1 or an index below {}"};
+  return {-4, static_cast<double>(end) - 1, "-4 to -1, or an index below {}"};
 }
 constexpr number_range preferred_below(std::size_t stages) {
   return {-2, static_cast<double>(stages), "-2, -1, 0, or an index below {} plus 1"};

@@ -44,7 +44,8 @@ void fields(Archive& a, part_of_record<rank_record> auto& of) {
 
 /// Raw results of one pipeline that ran on several ranks at once.
 struct ranks_record {
-  std::string library;             ///< that carried the messages: "Open MPI v4.1.4"
+  std::string library;  ///< that carried the messages: "Open MPI v4.1.4"
+  bool parts = false;   ///< each rank ran a part of the pipeline; else each ran all of it
   std::vector<rank_record> ranks;  ///< in order
   bool interrupted = false;
   std::optional<std::string> failure = {};  ///< why all ranks were stopped: by which rank
@@ -53,6 +54,7 @@ struct ranks_record {
 template <class Archive>
 void fields(Archive& a, part_of_record<ranks_record> auto& of) {
   a.value("library", of.library);
+  a.value("parts", of.parts);
   a.value("interrupted", of.interrupted);
   a.value("failure", of.failure);
   a.value("ranks", of.ranks);

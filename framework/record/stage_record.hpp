@@ -113,6 +113,7 @@ namespace cause {
 inline constexpr std::int32_t frame_begun = -1;     ///< the frame's start
 inline constexpr std::int32_t previous_frame = -2;  ///< the same stage of the previous frame
 inline constexpr std::int32_t dropped_frame = -3;   ///< likewise, of a frame that was cut short
+inline constexpr std::int32_t other_rank = -4;      ///< data of another rank
 }  // namespace cause
 
 /// Negative values in `stage_record::preferred`.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -118,6 +119,34 @@ void read_tensors(const node& stage, std::string_view key, std::vector<named>& n
   }
 }
 
+constexpr int most_rank = 9999;
+
+/// Splits "rank1.left" into 1 and "left". Without a rank, it is 0.
+std::pair<int, std::string> rank_and_device(const std::string& text) {
+  constexpr std::string_view word = "rank";
+  if (!text.starts_with(word)) return {0, text};
+  const auto end = std::min(text.find('.'), text.size());
+  int rank = 0;
+  const char* const last = text.data() + end;
+  const auto [at, problem] = std::from_chars(text.data() + word.size(), last, rank);
+  if (at != last || end == word.size() || rank < 0) return {0, text};
+  if (problem != std::errc()) return {most_rank + 1, ""};
+  return {rank, end == text.size() ? "" : text.substr(end + 1)};
+}
+
+/// Reads "DEVICE", "rankN" or "rankN.DEVICE".
+void read_place(const node& n, stage_spec& stage, diagnostics& out) {
+  const auto [rank, device] = n.is_scalar() ? rank_and_device(n.text()) : std::pair(0, n.text());
+  if (rank > most_rank) {
+    out.error(n.where(), fmt::format("a pipeline has ranks 0 to {}", most_rank));
+    return;
+  }
+  stage.rank = rank;
+  if (n.is_scalar() && device.empty() && !n.text().empty()) return;
+  const node name = n.is_scalar() ? node::scalar(device, n.quoted(), n.where()) : n;
+  stage.on = read_name(name, "on", "a device", check_name, out);
+}
+
 stage_spec read_stage(const node& item, diagnostics& out) {
   stage_spec stage;
   std::vector<node::member> parameters = item.members();
@@ -154,7 +183,7 @@ stage_spec read_stage(const node& item, diagnostics& out) {
       if (stage.cores.cpus.empty()) out.error(n->where(), "'cores' needs at least one core");
     }
   }
-  if (const node* n = item.find("on")) stage.on = read_name(*n, "on", "a device", check_name, out);
+  if (const node* n = item.find("on")) read_place(*n, stage, out);
   read_tensors(item, "otherwise", stage.otherwise, stage.otherwise_reads, out);
   if (const node* n = item.find("priority")) stage.priority = read_priority(*n, out).value_or(0);
   if (const node* n = item.find("deadline")) {
@@ -223,7 +252,8 @@ node resolve_stages(const node& section, const std::vector<device_spec>& devices
   std::vector<node> stages;
   for (const node& item : section.items()) {
     const node* on = item.find("on");
-    const std::string name = on == nullptr ? "" : parameters.substitute(*on, out).text();
+    const std::string name =
+        on == nullptr ? "" : rank_and_device(parameters.substitute(*on, out).text()).second;
     const auto device = std::ranges::find(devices, name, [](const auto& d) { return d.name.text; });
     if (device != devices.end()) parameters.choose_for(backend_of(*device, program));
     stages.push_back(parameters.substitute(item, out));
@@ -363,7 +393,8 @@ const std::vector<parameter>& stage_keys() {
        .minimum = 1},
       structure_key("on", "name",
                     "Device on which a device stage runs, by its name under 'devices'; the first "
-                    "when left out."),
+                    "when left out. Under MPI also the rank that runs the stage, with or without a "
+                    "device: rank1, rank1.left; rank 0 when left out."),
       {.name = "cores",
        .type = parameter_type::integers,
        .help =

@@ -136,6 +136,7 @@ struct stage_spec {
   named rows = {};                ///< tensor with the number of rows to compute; if empty, all
   row_buckets buckets = {};       ///< with `rows`, of a device stage
   stage_cores cores = {};         ///< of a CPU stage
+  int rank = 0;                   ///< that runs it, under MPI
   named on = {};                  ///< device of a device stage; if empty, the first
   named when = {};                ///< tensor whose zero skips the stage; if empty, it always runs
   std::vector<named> otherwise = {};        ///< tensors that replace skipped ones

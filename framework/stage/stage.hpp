@@ -75,6 +75,17 @@ class cpu_stage {
   virtual void run(const cpu_call& call) = 0;
 };
 
+/// A CPU stage that first waits for something outside of the pipeline. The wait does not occupy a
+/// worker, and is no part of the stage's time.
+class awaiting_stage : public cpu_stage {
+ public:
+  /// Waits until `run` will not wait. For one frame at a time, as for `run`.
+  virtual void await() = 0;
+
+  /// Returns true if `run` will not wait. Otherwise calls `then` once that is so, on any thread.
+  virtual bool is_ready(const std::function<void()>& then) = 0;
+};
+
 /// The tensors of a device stage in one slot, fixed for the whole run. They are in device memory,
 /// except that a `copy` reads or writes pinned host memory.
 struct stage_tensors {

@@ -230,6 +230,93 @@ run: {{frames: 10, warmup: 1}}
         self.expect(self.run_on(1, "--json", path), 0)
         self.assertEqual(json.loads(path.read_text())["schema"], "graphline.run/1")
 
+    # ---- Pipelines across ranks -----------------------------------------------------------------
+
+    def parts(self, run="strategy: overlap, in_flight: 2", where=("", ", on: rank1", "")):
+        """A pipeline from rank 0 to rank 1 and back."""
+        first, second, third = where
+        return f"""pipeline: parts
+inputs: {{x: {{shape: [1, 3, 32, 32]}}}}
+stages:
+  - {{name: net, kind: network, reads: x, writes: y{first},
+     layers: [{{conv2d: {{out_channels: 8, kernel: 3}}}}, relu]}}
+  - {{name: middle, kind: network, reads: y, writes: z{second},
+     layers: [{{conv2d: {{out_channels: 4, kernel: 3}}}}]}}
+  - {{name: work, kind: cpu.spin, duration: 1ms, reads: y{second}}}
+  - {{name: last, kind: network, reads: [z], writes: out{third},
+     layers: [{{conv2d: {{out_channels: 2, kernel: 3}}}}]}}
+run: {{frames: 40, warmup: 2, {run}}}
+"""
+
+    def test_a_pipeline_across_ranks_computes_what_one_process_does(self):
+        alone = self.pipeline(self.parts(where=("", "", "")), "alone.yaml")
+        self.expect(self.graphline("run", alone, "--device", "host", "--save-tensors", "one"), 0)
+        expected = (self.folder / "one" / "output.out.npy").read_bytes()
+        for run in ("strategy: serial", "strategy: async, in_flight: 2",
+                    "strategy: overlap, in_flight: 3, workers: 1"):
+            done = self.run_on(2, "--save-tensors", "two", "--json", "r.json",
+                               text=self.parts(run))
+            self.expect(done, 0)
+            found = (self.folder / "two" / "rank.0" / "output.out.npy").read_bytes()
+            self.assertEqual(found, expected, run)
+
+    def test_latency_of_a_pipeline_across_ranks_is_that_of_its_last_rank(self):
+        done = self.run_on(2, "--json", "r.json",
+                           text=self.parts(where=("", ", on: rank1", ", on: rank1")))
+        self.expect(done, 0)
+        result = json.loads((self.folder / "r.json").read_text())
+        first, last = result["record"]["ranks"]
+        self.assertEqual([s["name"] for s in first["run"]["stages"] if s["kind"] != "copy"],
+                         ["net", "send:y@rank1"])
+        # Of one machine, the clocks of ranks are one clock.
+        def at(run, column):
+            return [run["epoch_ns"] + time for time in run["frames"][column]]
+        times = [end - due for due, end in zip(at(first["run"], "due"), at(last["run"], "end"))]
+        self.assertEqual(result["end_to_end"]["count"], 40)
+        error = max(c["error_ns"] for c in last["clock"])
+        self.assertAlmostEqual(result["end_to_end"]["p50"] * 1e6, nearest_rank(times, 50),
+                               delta=error + 1000)
+        self.assertIn("other-rank wait", self.graphline("report", "r.json", "--rank", 1).stdout)
+
+    def test_a_pipeline_across_ranks_says_how_many_it_needs(self):
+        self.expect(self.run_on(3, text=self.parts()), 2,
+                    "has stages on ranks 0 to 1, and MPI started 3; use mpirun -n 2")
+        path = self.pipeline(self.parts(), "p.yaml")
+        self.expect(self.graphline("run", path, "--device", "host"), 2, "mpirun -n 2 graphline run")
+        self.expect(self.graphline("check", path, "--device", "host"), 0)
+        self.expect(self.run_on(2, text=self.parts("strategy: serial, max_time: 1s")), 2,
+                    "'max_time' does not work in a pipeline on several ranks")
+
+    def test_ctrl_c_ends_a_pipeline_across_ranks(self):
+        text = self.parts().replace("frames: 40", "frames: 1000000")
+        path = self.pipeline(text, "p.yaml")
+        process = self.begin(2, "run", path, "--device", "host", "--save-tensors", "t",
+                             "--each-frame", "--json", "r.json", mpi=PATIENT)
+        until = time.time() + 60
+        while not (self.folder / "t" / "rank.0" / "frame.50").exists():
+            self.assertLess(time.time(), until, "no frames")
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        done = self.end(process)
+        self.assertIn("INTERRUPTED", done.stdout)
+        result = json.loads((self.folder / "r.json").read_text())
+        self.assertGreater(result["end_to_end"]["count"], 49)
+
+    def test_a_stage_that_fails_on_one_rank_ends_a_pipeline_across_ranks(self):
+        text = f"""pipeline: failing
+plugins: {PLUGINS / "faulty.so"}
+stages:
+  - {{name: first, kind: cpu.random_normal, shape: [4]}}
+  - {{name: bad, kind: test.faulty, how: standard, after: first, on: rank1}}
+  - {{name: last, kind: cpu.spin, duration: 1ms, reads: bad}}
+run: {{frames: 1000, warmup: 1, strategy: overlap}}
+"""
+        begin = time.time()
+        done = self.run_on(2, text=text)
+        self.assertLess(time.time() - begin, 20)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertRegex(" ".join(done.stdout.split()), r"rank 1 on .*stage 'bad' .*frame 3")
+
     # ---- compare --------------------------------------------------------------------------------
 
     def experiment(self, trials, frames=20):

@@ -244,7 +244,8 @@ std::vector<std::string> pipeline_options::files_of(const plan& p,
 
 planned_pipeline pipeline_options::plan_to(
     plan_use use, const std::function<void(settings&)>& adjust, bool warns,
-    const std::vector<std::pair<std::string, std::string>>& set) {
+    const std::vector<std::pair<std::string, std::string>>& set,
+    const std::function<void(pipeline_spec&)>& change) {
   planning_options options{.device = device_,
                            .is_default = device_is_default_,
                            .set = parameters(),
@@ -257,6 +258,7 @@ planned_pipeline pipeline_options::plan_to(
     }
     if (overrides_["arrival"] == to_word(arrival::closed)) drop_schedule(spec);
     if (adjust) adjust(spec.run);
+    if (change) change(spec);
   };
   const auto from = names_model()
                         ? pipeline_source(source_text(path_, model_pipeline(folder_of(path_))))

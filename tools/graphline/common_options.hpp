@@ -120,11 +120,16 @@ class pipeline_options {
                                     const std::vector<std::string>& sources = {}) const;
 
   /// Reads, checks and plans the pipeline like `plan_pipeline`. Prints warnings to standard error
-  /// if `warns`. `adjust` changes the settings after the options are applied; `set` adds to --set.
+  /// if `warns`. `adjust` changes the settings after the options are applied, and `change` then the
+  /// pipeline; `set` adds to --set.
   /// @pre these options outlive the plan
   planned_pipeline plan_to(plan_use use, const std::function<void(settings&)>& adjust = {},
                            bool warns = true,
-                           const std::vector<std::pair<std::string, std::string>>& set = {});
+                           const std::vector<std::pair<std::string, std::string>>& set = {},
+                           const std::function<void(pipeline_spec&)>& change = {});
+
+  /// Kinds of stages for the plans, to which more may be added.
+  stage_registry& stages() noexcept { return stages_; }
 
   /// Returns an experiment on the pipeline, with its options as settings and parameters of all
   /// configurations, and without configurations.

@@ -103,6 +103,44 @@ std::optional<exit_status> prepare_job(rank_job& job, const std::function<std::s
   }
 }
 
+plan part_of_pipeline::make(pipeline_options& pipeline, communicator& messages,
+                            const stop_request& stop) {
+  const int rank = messages.rank();
+  pipeline_spec declared;
+  plan whole =
+      pipeline
+          .plan_to(plan_use::run, {}, rank == 0, {}, [&](pipeline_spec& spec) { declared = spec; })
+          .planned;
+  if (whole.ranks == 1) return whole;
+  if (whole.ranks != messages.size()) {
+    throw input_error(
+        fmt::format("pipeline '{0}' has stages on ranks 0 to {1}, and MPI started {2}; use mpirun "
+                    "-n {3}",
+                    printable(whole.pipeline), whole.ranks - 1, messages.size(), whole.ranks));
+  }
+  diagnostics found;
+  transfers_ = transfers_of(declared, whole, found);
+  found.throw_if_errors();
+  // A sender that is ahead by the frames in flight never waits for a frame that waits for it.
+  links_ = std::make_unique<tensor_links>(messages, links_of_rank(transfers_, rank),
+                                          static_cast<std::size_t>(whole.run.in_flight) + 1,
+                                          whole.run.wait, stop);
+  add_link_kinds(pipeline.stages(), transfers_, rank, *links_);
+  pipeline_spec part = part_of_rank(declared, whole, transfers_, rank);
+  whole = {};  // with the weights of other ranks
+  return pipeline
+      .plan_to(plan_use::run, {}, false, {}, [&](pipeline_spec& spec) { spec = std::move(part); })
+      .planned;
+}
+
+std::string part_of_pipeline::text() const {
+  std::string text;
+  for (const rank_transfer& each : transfers_) {
+    text += fmt::format("{} {} {} {}\n", each.name, to_string(each.type), each.from, each.to);
+  }
+  return text;
+}
+
 std::string what_runs(const std::string& name, const std::string& texts) {
   return fmt::format("'{}' ({:x}) with graphline {}", printable(name), seed_from(texts), version());
 }

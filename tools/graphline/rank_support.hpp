@@ -2,16 +2,19 @@
 
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "framework/base/error.hpp"
 #include "framework/base/stop_request.hpp"
+#include "framework/campaign/ranks/link_stages.hpp"
 #include "framework/campaign/ranks/rank_job.hpp"
 #include "framework/campaign/ranks/rank_trials.hpp"
 #include "framework/device/device.hpp"
 #include "framework/ranks/communicator.hpp"
+#include "tools/graphline/common_options.hpp"
 
 namespace graphline {
 
@@ -27,6 +30,24 @@ exit_status on_ranks(const std::function<exit_status(communicator&, const stop_r
 /// Prepares a job by a step that returns what the rank runs; see `rank_job::prepare`. If a rank
 /// fails, reports it and returns the exit status with which this rank ends.
 std::optional<exit_status> prepare_job(rank_job& job, const std::function<std::string()>& step);
+
+/// What of a pipeline runs on this rank: all of it or, if its stages name ranks, those of this one,
+/// with links to the others. Outlives the sessions of its plan.
+class part_of_pipeline {
+ public:
+  /// Plans the pipeline. Rank 0 prints warnings.
+  /// @throws What `plan_to` throws; input_error if the stages name other ranks than there are
+  plan make(pipeline_options& pipeline, communicator& messages, const stop_request& stop);
+
+  bool is_part() const noexcept { return links_ != nullptr; }
+
+  /// Describes what ranks send to each other, on which they must agree.
+  std::string text() const;
+
+ private:
+  std::vector<rank_transfer> transfers_;
+  std::unique_ptr<tensor_links> links_;
+};
 
 /// Describes what a rank runs by the texts of its files: "'name' (hash) with graphline VERSION".
 std::string what_runs(const std::string& name, const std::string& texts);

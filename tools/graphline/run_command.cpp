@@ -161,10 +161,8 @@ struct prepared_run {
   session prepared;
 };
 
-/// @param warns Print warnings about the pipeline.
-/// @throws What planning, opening the device and `session` throw
-prepared_run prepare(run_arguments& given, const stop_request& stop, bool warns = true) {
-  plan p = given.pipeline.plan_to(plan_use::run, {}, warns).planned;
+/// @throws What opening the device and `session` throw
+prepared_run prepare(run_arguments& given, const stop_request& stop, plan p) {
   given.results.gates.refuse([&](const gate& of) {
     return of.metric == "error" && given.reference.empty()
                ? "the outputs have no reference, which --reference DIR names"
@@ -186,7 +184,7 @@ prepared_run prepare(run_arguments& given, const stop_request& stop, bool warns 
 
 exit_status run_pipeline(run_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
-  prepared_run ready = prepare(given, stop);
+  prepared_run ready = prepare(given, stop, given.pipeline.make_plan());
   run_options& options = ready.options;
   result_outputs& outputs = ready.outputs;
   session& s = ready.prepared;
@@ -225,6 +223,7 @@ exit_status run_on_ranks(run_arguments& given, communicator& messages,
     given.results.quiet = true;
   }
   if (!given.tensors.empty()) given.tensors += fmt::format("/rank.{}", messages.rank());
+  part_of_pipeline own;
   std::optional<prepared_run> ready;  // destroyed after `ranks`, whose thread may abandon the run
   rank_job ranks(messages, records_as_json(), interrupted);
   const auto refused = prepare_job(ranks, [&] {
@@ -234,9 +233,11 @@ exit_status run_on_ranks(run_arguments& given, communicator& messages,
           "'graphline report FILE --rank N --trace TRACE'");
     }
     given.pipeline.choose_device_of_rank(messages.rank(), messages.local_rank());
-    ready.emplace(prepare(given, ranks.stop(), leads));
-    const plan& p = ready->prepared.planned();
-    return what_runs(p.pipeline, std::string(p.source ? p.source->text() : ""));
+    plan p = own.make(given.pipeline, messages, ranks.stop());
+    const auto what =
+        what_runs(p.pipeline, own.text() + std::string(p.source ? p.source->text() : ""));
+    ready.emplace(prepare(given, ranks.stop(), std::move(p)));
+    return what;
   });
   if (refused) return *refused;
   run_options& options = ready->options;
@@ -247,7 +248,9 @@ exit_status run_on_ranks(run_arguments& given, communicator& messages,
                    if (record == nullptr) {
                      print(stderr, fmt::format("error: {}\n", why));
                    } else {
-                     given.results.report(outputs, *record);
+                     auto all = *record;
+                     all.parts = own.is_part();
+                     given.results.report(outputs, all);
                    }
                  });
   progress_line line(given.results.quiet);
@@ -284,6 +287,7 @@ exit_status run_on_ranks(run_arguments& given, communicator& messages,
   }
   try {
     if (all) {
+      all->parts = own.is_part();
       const auto measured = [](const rank_record& r) { return r.run && !r.run->frames.empty(); };
       end_measuring("a frame was done",
                     all->interrupted && std::ranges::none_of(all->ranks, measured));

@@ -26,6 +26,55 @@ std::optional<distribution> times_of_all(const ranks_record& record, const ranks
   return pooled;
 }
 
+/// A frame of a pipeline in parts, on the clock of rank 0.
+struct whole_frame {
+  nanoseconds due = 0;
+  nanoseconds end = 0;  ///< of the last rank
+};
+
+/// Returns the frames that all ranks completed, and the largest error of a clock. Empty if a rank
+/// is lost or its clock unknown.
+std::pair<std::vector<whole_frame>, nanoseconds> whole_frames(const ranks_record& record) {
+  std::vector<whole_frame> frames;
+  nanoseconds error = 0;
+  for (const rank_record& rank : record.ranks) {
+    if (!rank.run || !has_begun(*rank.run)) return {};
+    const run_record& run = *rank.run;
+    const bool first = rank.rank == 0;
+    if (first) frames.resize(run.frames.size());
+    frames.resize(std::min(frames.size(), run.frames.size()));
+    const nanoseconds epoch = first_begin(run) - run.frames.front().begin;
+    for (std::size_t f = 0; f < frames.size(); ++f) {
+      const auto clock = clock_of(rank, epoch + run.frames[f].end);
+      if (!clock) return {};
+      error = std::max(error, clock->error);
+      if (first) frames[f].due = epoch + run.frames[f].due;
+      frames[f].end = std::max(frames[f].end, clock->at - clock->offset);
+    }
+  }
+  return {std::move(frames), error};
+}
+
+/// Sets the figures of a pipeline in parts.
+void add_whole_frames(const ranks_record& record, ranks_analysis& to) {
+  const auto [frames, error] = whole_frames(record);
+  std::vector<nanoseconds> times;
+  for (const whole_frame& frame : frames) times.push_back(frame.end - frame.due);
+  to.end_to_end = distribution::of(std::move(times));
+  if (!to.end_to_end) return;
+  to.clock_error = error;
+  for (const auto& rank : to.ranks) {
+    if (!rank || !rank->summary.end_to_end) continue;
+    if (const auto& why = rank->summary.end_to_end->why_unsettled(); !why.empty()) {
+      to.end_to_end = std::move(*to.end_to_end).unsettled(why);
+      break;
+    }
+  }
+  const nanoseconds took = frames.back().end - frames.front().due;
+  if (took > 0)
+    to.throughput = static_cast<double>(frames.size()) * 1e9 / static_cast<double>(took);
+}
+
 std::optional<double> sum_of_throughput(const ranks_analysis& of) {
   double sum = 0;
   for (const auto& rank : of.ranks) {
@@ -35,17 +84,29 @@ std::optional<double> sum_of_throughput(const ranks_analysis& of) {
   return sum;
 }
 
-/// Returns the stages of the first run that any rank timed.
+/// Returns the names of the stages of all ranks, in order.
+std::vector<std::string> stage_names(const ranks_record& record) {
+  std::vector<std::string> names;
+  for (const rank_record& rank : record.ranks) {
+    if (!rank.run) continue;
+    for (const stage_record& stage : rank.run->stages) {
+      if (std::ranges::find(names, stage.name) == names.end()) names.push_back(stage.name);
+    }
+  }
+  return names;
+}
+
+/// Returns the stages that any rank timed.
 std::vector<pooled_stage> pooled_stages(const ranks_record& record, const ranks_analysis& of) {
   std::vector<pooled_stage> stages;
-  for (const stage_record& stage : first_run(record).stages) {
+  for (const std::string& name : stage_names(record)) {
     std::vector<nanoseconds> all;
     std::optional<std::size_t> slowest;
     const stage_summary::column* longest = nullptr;
     for (std::size_t r = 0; r < record.ranks.size(); ++r) {
       if (!of.ranks[r]) continue;
       const run_record& run = *record.ranks[r].run;
-      const auto found = std::ranges::find(run.stages, stage.name, &stage_record::name);
+      const auto found = std::ranges::find(run.stages, name, &stage_record::name);
       if (found == run.stages.end()) continue;
       const auto& columns =
           of.ranks[r]->summary.stages[static_cast<std::size_t>(found - run.stages.begin())].columns;
@@ -60,7 +121,7 @@ std::vector<pooled_stage> pooled_stages(const ranks_record& record, const ranks_
     }
     if (!slowest) continue;
     stages.push_back(
-        {stage.name, longest->what, *distribution::of(std::move(all)), *slowest, *longest->times});
+        {name, longest->what, *distribution::of(std::move(all)), *slowest, *longest->times});
   }
   return stages;
 }
@@ -203,8 +264,12 @@ ranks_analysis analyze(const ranks_record& record) {
   for (const rank_record& rank : record.ranks) {
     made.ranks.push_back(rank.run ? std::optional(analyze(*rank.run)) : std::nullopt);
   }
-  made.end_to_end = times_of_all(record, made);
-  made.throughput = sum_of_throughput(made);
+  if (record.parts) {
+    add_whole_frames(record, made);
+  } else {
+    made.end_to_end = times_of_all(record, made);
+    made.throughput = sum_of_throughput(made);
+  }
   made.stages = pooled_stages(record, made);
   made.began = begins_of(record);
   add_failures(record, made.findings);
@@ -215,6 +280,7 @@ ranks_analysis analyze(const ranks_record& record) {
         {"rank_clock_unknown", finding_severity::warning, {name_of(record.ranks[r])}});
   }
   add_warnings_of_runs(record, made, made.findings);
+  if (record.parts) return made;
   if (whole) compare_lengths(record, made.findings);
   compare_outputs(record, made.findings);
   if (record.ranks.size() > 1) add_slowest(record, made, made.findings);

@@ -24,8 +24,12 @@ struct pooled_stage {
 /// A run on several ranks.
 struct ranks_analysis {
   std::vector<std::optional<run_analysis>> ranks;  ///< as in the record; empty for a lost rank
-  std::optional<distribution> end_to_end;          ///< of the frames of all ranks
-  /// Sum over all ranks; empty if a rank has none.
+  /// Of the frames of all ranks or, of a pipeline in parts, from due on rank 0 to the end on the
+  /// last rank; empty if a clock is unknown.
+  std::optional<distribution> end_to_end;
+  std::optional<nanoseconds> clock_error;  ///< largest, of a pipeline in parts
+  /// Sum over all ranks or, of a pipeline in parts, frames that all ranks completed per second.
+  /// Empty if a rank has none.
   std::optional<double> throughput;
   std::vector<pooled_stage> stages;
   /// Begins of the first frames, in ns after that of rank 0, on its clock; empty where the rank has

@@ -170,6 +170,15 @@ class blocker_search {
       best_.gap = time_category::untimed;
       best_.ready = begin_;
     }
+    if (by == cause::other_rank) {
+      best_.gap = time_category::other_rank_wait;
+      best_.ready = begin_;
+      // The thread waited after what it did before in this frame.
+      if (schedule_.in_order) {
+        consider(done_.before_in_lane(later_, 0), time_category::other_rank_wait, order::by_stamps);
+      }
+      return;
+    }
     const nanoseconds ready = best_.ready;
     const auto before = done_.before_in_lane(later_, 0);
     if (before && done_[*before].end > ready) {

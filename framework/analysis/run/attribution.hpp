@@ -23,6 +23,7 @@ enum class time_category {
   stream_wait,          ///< launched but not started, because its stream or the device was busy
   worker_wait,          ///< a stage or the frame's end was ready, but no host thread had reached it
   previous_frame_wait,  ///< the stage was still running for the previous frame
+  other_rank_wait,      ///< the data of another rank had not arrived
   completion_delay,     ///< the device had finished, but the host had not observed it
   untimed,              ///< not covered by the timing method
 };
@@ -36,6 +37,7 @@ inline constexpr word<time_category> time_category_words[] = {
     {"stream_wait", time_category::stream_wait},
     {"worker_wait", time_category::worker_wait},
     {"previous_frame_wait", time_category::previous_frame_wait},
+    {"other_rank_wait", time_category::other_rank_wait},
     {"completion_delay", time_category::completion_delay},
     {"untimed", time_category::untimed}};
 template <>

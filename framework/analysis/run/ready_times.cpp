@@ -28,7 +28,7 @@ std::optional<nanoseconds> ready_time(const run_record& record, const run_passes
   if (pass >= of.causes.size()) return std::nullopt;
   const std::int32_t by = of.causes[pass];
   if (by == cause::frame_begun) return passes[pass].begin;
-  if (by == cause::dropped_frame) return std::nullopt;
+  if (by == cause::dropped_frame || by == cause::other_rank) return std::nullopt;
   if (by < 0) return pass == 0 ? std::nullopt : call_end(of, pass - 1);
   const auto earlier = static_cast<std::size_t>(by);
   const auto& seen = record.stages[earlier].seen;

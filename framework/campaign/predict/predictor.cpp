@@ -83,6 +83,12 @@ prediction_record origin_of(const std::vector<prediction_source>& sources, std::
 
 /// @throws input_error if the plan has several devices
 const plan& with_one_device(const plan& p) {
+  if (p.ranks > 1) {
+    throw input_error(fmt::format(
+        "pipeline '{}' has stages on {} ranks, and predictions are of pipelines on one; "
+        "measure it",
+        p.pipeline, p.ranks));
+  }
   if (p.devices.size() > 1) {
     throw input_error(fmt::format(
         "pipeline '{}' has {} devices, and predictions are of pipelines with one; measure it",

@@ -13,6 +13,9 @@ namespace {
 
 constexpr int without_threads = -1;  ///< not an error of MPI
 MPI_Comm world = MPI_COMM_NULL;      ///< a duplicate, so that errors are returned here only
+MPI_Comm tensors = MPI_COMM_NULL;    ///< another, for tensors
+
+static_assert(sizeof(MPI_Request) <= sizeof(void*));
 
 int begin(graphline_mpi_place* place) {
   int provided = 0;
@@ -20,6 +23,7 @@ int begin(graphline_mpi_place* place) {
   if (provided < MPI_THREAD_SERIALIZED) return without_threads;
   if (const int e = MPI_Comm_dup(MPI_COMM_WORLD, &world)) return e;
   MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+  if (const int e = MPI_Comm_dup(world, &tensors)) return e;
   MPI_Comm_rank(world, &place->rank);
   MPI_Comm_size(world, &place->size);
   MPI_Comm local = MPI_COMM_NULL;
@@ -58,6 +62,40 @@ int receive(int from, int kind, void* data, int bytes) {
   return MPI_Recv(data, bytes, MPI_BYTE, from, kind, world, MPI_STATUS_IGNORE);
 }
 
+/// Calls a function that starts a request, or uses one, which the caller holds as a pointer.
+template <class Call>
+int with_request(void** held, const Call& call) {
+  MPI_Request request;
+  std::memcpy(&request, held, sizeof request);
+  const int status = call(&request);
+  std::memcpy(held, &request, sizeof request);
+  return status;
+}
+
+int start_send(int to, int channel, const void* data, int bytes, void** held) {
+  return with_request(held, [&](MPI_Request* request) {
+    return MPI_Isend(data, bytes, MPI_BYTE, to, channel, tensors, request);
+  });
+}
+
+int start_receive(int from, int channel, void* data, int bytes, void** held) {
+  return with_request(held, [&](MPI_Request* request) {
+    return MPI_Irecv(data, bytes, MPI_BYTE, from, channel, tensors, request);
+  });
+}
+
+int test(void** held, int* done) {
+  return with_request(
+      held, [&](MPI_Request* request) { return MPI_Test(request, done, MPI_STATUS_IGNORE); });
+}
+
+int cancel(void** held) {
+  return with_request(held, [](MPI_Request* request) {
+    if (const int e = MPI_Cancel(request)) return e;
+    return MPI_Wait(request, MPI_STATUS_IGNORE);
+  });
+}
+
 int end() {
   return MPI_Finalize();
 }
@@ -78,6 +116,7 @@ void error_text(int error, char* text, std::size_t bytes) {
 
 extern "C" const graphline_mpi_functions* graphline_mpi() {
   static const graphline_mpi_functions functions = {
-      GRAPHLINE_MPI_VERSION, begin, send, probe, receive, end, abort_all, error_text};
+      GRAPHLINE_MPI_VERSION, begin, send, probe, receive, start_send, start_receive, test, cancel, end,
+      abort_all, error_text};
   return &functions;
 }

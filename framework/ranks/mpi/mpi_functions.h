@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define GRAPHLINE_MPI_VERSION 1
+#define GRAPHLINE_MPI_VERSION 2
 
 struct graphline_mpi_place {
   int rank;
@@ -28,6 +28,11 @@ struct graphline_mpi_functions {
   /* Sets `from` to -1 if no message has arrived. */
   int (*probe)(int* from, int* kind, int* bytes);
   int (*receive)(int from, int kind, void* data, int bytes);
+  /* Start to send or receive the bytes of a tensor; `done` tells when `request` is done. */
+  int (*start_send)(int to, int channel, const void* data, int bytes, void** request);
+  int (*start_receive)(int from, int channel, void* data, int bytes, void** request);
+  int (*test)(void** request, int* done);
+  int (*cancel)(void** request);
   int (*end)(void);
   void (*abort)(int status); /* ends all ranks */
   void (*error_text)(int error, char* text, size_t bytes);

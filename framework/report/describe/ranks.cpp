@@ -108,7 +108,7 @@ table rank_table(const ranks_record& record, const ranks_analysis& analysis) {
 table pooled_stage_table(const ranks_record& record, const ranks_analysis& analysis) {
   using s = const pooled_stage&;
   auto made = table_of<pooled_stage>(
-      {"stages", "Stages, over all ranks", "stage"},
+      {"stages", record.parts ? "Stages of all ranks" : "Stages, over all ranks", "stage"},
       {{{"name", "stage"}, [](s x) { return x.name; }},
        {{"what", "time", {}, 3}, [](s x) { return short_name(x.what); }},
        {{.key = "mean", .title = "mean", .in = duration, .rank = 1, .compared = true},
@@ -116,7 +116,7 @@ table pooled_stage_table(const ranks_record& record, const ranks_analysis& analy
        {{.key = "p50", .title = "p50", .in = duration, .compared = true},
         [](s x) { return cell(x.times.percentile(0.5), duration); }},
        {{"p95", "p95", duration, 2}, [](s x) { return cell(x.times.percentile(0.95), duration); }},
-       {{"slowest", "slowest rank"},
+       {{"slowest", record.parts ? "rank" : "slowest rank"},
         [&](s x) { return fmt::to_string(record.ranks[x.slowest].rank); }},
        {{"slowest_median", "its median", duration},
         [](s x) { return cell(x.of_slowest.percentile(0.5), duration); }}},
@@ -148,7 +148,8 @@ facts summary_of_all(const ranks_record& record, const ranks_analysis& analysis)
           "Summary",
           {{"rank_count", "ranks", record.ranks.size()},
            {"throughput", "throughput", cell(analysis.throughput, frames_per_second),
-            "of all ranks together"},
+            record.parts ? "of frames that all ranks completed" : "of all ranks together"},
+
            {"device_peak", "device memory", cell(device, bytes), "at peak, of all ranks"}},
           shown};
 }
@@ -161,6 +162,13 @@ document describe(const ranks_record& record, const ranks_analysis& analysis) {
   made.lines = heading_of(first, fmt::format("timing={}", to_word(first.run.timing)));
   std::set<std::string> hosts;
   for (const rank_record& rank : record.ranks) hosts.insert(rank.host);
+  if (record.parts) {
+    made.lines.push_back(
+        "a part on each rank; 'all': from due on rank 0 to the end on the last rank" +
+        (analysis.clock_error
+             ? fmt::format(", to within {} us by the clocks", (*analysis.clock_error + 999) / 1000)
+             : std::string(", which needs the clocks of all ranks")));
+  }
   made.lines.push_back(fmt::format(
       "{} on {}, by {}", counted(static_cast<std::int64_t>(record.ranks.size()), "rank"),
       counted(static_cast<std::int64_t>(hosts.size()), "machine"), record.library));

@@ -11,6 +11,8 @@ namespace graphline {
 std::string describe_failure(const plan& p, std::optional<std::size_t> stage, std::int64_t frame) {
   try {
     throw;
+  } catch (const interrupted_error&) {
+    throw;
   } catch (const stage_failure& e) {
     return e.what();  // names the stage that failed; `stage` may be a later stage
   } catch (...) {

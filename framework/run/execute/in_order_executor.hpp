@@ -40,6 +40,9 @@ class in_order_executor : public executor {
     oldest_slot_ = 0;
     try {
       run_frames();
+    } catch (const interrupted_error&) {  // of a stage that waited for another rank
+      result_.interrupted = true;
+      drain();
     } catch (...) {
       result_.failure = describe_failure(pipeline_.planned(), at_stage_, at_frame_);
       try {
@@ -232,6 +235,10 @@ class sequential_executor final : public in_order_executor<Host> {
         this->wait_for(*stage.complete);
         if (causes) into.seen(step.stage, frame.index, host_.now());
       } else {
+        if (stage.awaits != nullptr) {
+          stage.awaits->await();
+          waited_for = cause::other_rank;
+        }
         if (causes)
           into.caused(step.stage, frame.index, std::exchange(waited_for, cause::frame_begun));
         if (step.what == schedule_step::action::issue) {

@@ -48,6 +48,8 @@ class phase_state {
       if (failure_) return;
       try {
         failure_ = describe_failure(p, stage, frame);
+      } catch (const interrupted_error&) {
+        interrupted_ = true;  // of a stage that waited for another rank
       } catch (const std::bad_alloc&) {
         failure_ = "out of memory";  // fits the small-string buffer
       }

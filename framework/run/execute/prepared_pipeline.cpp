@@ -298,6 +298,7 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
     }
     if (stage.on == side::cpu) {
       bound.cpu = cpu_stages_[i].get();
+      bound.awaits = dynamic_cast<awaiting_stage*>(bound.cpu);
       bound.arguments = {0, bound.inputs, bound.outputs};
       for (const auto t : stage.writes) {
         if (plan_.run.guard) bound.guarded.push_back(plan_.tensors[t].name);

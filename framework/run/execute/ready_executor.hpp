@@ -57,8 +57,9 @@ class ready_executor final : public executor {
         state_(host_),
         host_(pipeline, std::forward<World>(world)...) {
     const plan& p = pipeline.planned();
-    for (const auto& stage : p.stages) {
-      on_cpu_.push_back(stage.on == side::cpu ? 1 : 0);
+    for (const auto& stage : pipeline.slots().front().stages) {
+      on_cpu_.push_back(stage.cpu == nullptr ? 0 : stage.awaits == nullptr ? 1 : awaits);
+      if (stage.awaits != nullptr) awaiting_.resize(p.stages.size() * live_.size());
     }
     if (p.policy.kind != nullptr) ranks_.resize(p.stages.size() * live_.size());
     const bool holds = p.policy.kind != nullptr && p.policy.kind->holds;
@@ -142,6 +143,8 @@ class ready_executor final : public executor {
       }
     }
   };
+
+  static constexpr char awaits = 2;
 
   struct held_stage {
     ready_stage ready;
@@ -254,6 +257,7 @@ class ready_executor final : public executor {
   // Inlined, like `take`: they run for each stage, and the compiler judges them too long.
   [[gnu::always_inline]] void put(const ready_stage& r, turn& into) {
     const bool on_cpu = on_cpu_[r.stage] != 0;
+    if (on_cpu_[r.stage] == awaits && !is_ready(r)) return;
     // A stage may wait where other pipelines' turns find it, so it keeps the phase alive itself.
     if (shares_) state_.add_pending();
     if (counts_in_window(r.stage)) {
@@ -265,6 +269,24 @@ class ready_executor final : public executor {
     } else {
       post(r, into);
     }
+  }
+
+  /// Returns true if a stage that waits for another rank can run. Otherwise, that rank's data put
+  /// it into a turn later.
+  [[gnu::noinline]] bool is_ready(const ready_stage& r) {
+    awaiting_[index_of(r)] = r;
+    state_.add_pending();  // before the data arrive
+    const auto arrived = [this, at = index_of(r)] {
+      turn own(turn::of::timer);
+      state_.acquire();
+      const ready_stage& stage = awaiting_[at];
+      if (causes_) runner_->into().caused(stage.stage, stage.frame, cause::other_rank);
+      put(stage, own);
+      finish(own, *this);
+    };
+    if (!pipeline_.slots()[r.slot].stages[r.stage].awaits->is_ready(arrived)) return false;
+    state_.finish_pending();
+    return true;
   }
 
   /// Queues a CPU stage for any worker.
@@ -536,11 +558,12 @@ class ready_executor final : public executor {
   prepared_pipeline& pipeline_;
   std::uint16_t number_;  ///< among the pipelines that share resources
   bool shares_;
-  std::vector<char> on_cpu_;  ///< by stage
+  std::vector<char> on_cpu_;  ///< by stage: 0 on a device, 1 on the CPU, or `awaits`
   frame_progress progress_;
   std::vector<live_slot> live_;
-  std::vector<policy_rank> ranks_;  ///< by slot, then stage; empty without a policy
-  std::vector<held_stage> held_;    ///< by slot, then stage; empty if the policy never holds
+  std::vector<policy_rank> ranks_;     ///< by slot, then stage; empty without a policy
+  std::vector<held_stage> held_;       ///< by slot, then stage; empty if the policy never holds
+  std::vector<ready_stage> awaiting_;  ///< by slot, then stage; empty without a stage that awaits
 
   // State of the current phase.
   const phase* phase_ = nullptr;

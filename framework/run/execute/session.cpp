@@ -293,6 +293,11 @@ session::session(plan p, device_group on, const stop_request* stop,
                  const shared_resources<real_host>* share, bool time_launches) {
   suggest_on_crash(p.run.guard ? nullptr
                                : "if a stage wrote beyond its outputs, --guard on finds it");
+  if (p.ranks > 1) {
+    throw input_error(fmt::format(
+        "pipeline '{}' has stages on {} ranks; start it with mpirun -n {} graphline run",
+        printable(p.pipeline), p.ranks, p.ranks));
+  }
   { const required_realtime permitted(p.run.realtime); }
   const memory_usage before = on.usage();
   std::vector<memory_usage> each;

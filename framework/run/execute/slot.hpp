@@ -114,6 +114,7 @@ struct bound_stage {
 
   // CPU stages.
   cpu_stage* cpu = nullptr;          ///< null for a device stage
+  awaiting_stage* awaits = nullptr;  ///< `cpu`, if it is one
   cpu_call arguments = {};           ///< tensors; `frame` is set before each call
   std::vector<std::string> guarded;  ///< output names with `guard: on`
 

@@ -1,0 +1,183 @@
+#include "framework/plan/rank_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "framework/base/error.hpp"
+#include "framework/spec/settings_table.hpp"
+
+namespace graphline {
+namespace {
+
+const stage_spec& named_stage(const pipeline_spec& spec, std::string_view name) {
+  return *std::ranges::find(spec.stages, name, [](const stage_spec& s) { return s.name.text; });
+}
+
+/// Calls `visit` with each tensor that the stage needs.
+template <class Visit>
+void each_needed(const stage_spec& stage, const Visit& visit) {
+  for (const auto* list : {&stage.reads, &stage.otherwise}) {
+    for (const named& tensor : *list) visit(tensor.text);
+  }
+  for (const named* tensor : {&stage.rows, &stage.when}) {
+    if (!tensor->text.empty()) visit(tensor->text);
+  }
+}
+
+bool needs(const stage_spec& stage, const rank_transfer& transfer) {
+  if (transfer.signal) {
+    return std::ranges::find(stage.after, transfer.name, &named::text) != stage.after.end();
+  }
+  bool found = false;
+  each_needed(stage, [&](const std::string& name) { found = found || name == transfer.name; });
+  return found;
+}
+
+place place_of(const pipeline_spec& spec, const char* key) {
+  const auto given = spec.run_places.each.find(key);
+  if (given != spec.run_places.each.end()) return given->second;
+  return spec.run_places.section ? spec.run_places.section : spec.name.place;
+}
+
+void check_settings_of_ranks(const pipeline_spec& spec, diagnostics& out) {
+  const auto refuse = [&](bool given, const char* key, const char* why) {
+    if (!given) return;
+    out.error(place_of(spec, key),
+              fmt::format("'{}' does not work in a pipeline on several ranks: {}", key, why));
+  };
+  const settings& run = spec.run;
+  refuse(run.graphs == graph_mode::frame, "graphs",
+         "a graph belongs to one device; use graphs: stage");
+  refuse(run.batch_frames > 1, "batch_frames", "all ranks must run the same frames; omit it");
+  refuse(run.late != late_rule::finish, "late", "all ranks must run the same frames; omit it");
+  refuse(run.when_full != queue_policy::block, "when_full",
+         "all ranks must run the same frames; use when_full: block");
+  refuse(run.max_time.has_value(), "max_time", "all ranks must run the same frames; use 'frames'");
+}
+
+/// The tensor that a planned stage writes and its declared name.
+const planned_stage* producer_of(const plan& whole, const planned_tensor& tensor) {
+  if (tensor.input) return nullptr;
+  const planned_stage& stage = whole.stages[tensor.producer];
+  return stage.inserted ? nullptr : &stage;
+}
+
+stage_spec link_stage(const char* kind, std::string name, std::size_t transfer, int rank) {
+  stage_spec made;
+  made.name.text = std::move(name);
+  made.kind.text = kind;
+  made.rank = rank;
+  made.parameters = node::mapping({{{"transfer"}, node(fmt::to_string(transfer))}});
+  return made;
+}
+
+std::string receiver_name(const rank_transfer& transfer) {
+  return (transfer.signal ? "await:" : "receive:") + transfer.name;
+}
+
+/// Removes from the settings what makes frames due: they are due on rank 0.
+void begin_when_there_is_room(pipeline_spec& spec) {
+  const settings defaults;
+  each_setting([&](auto member, const setting_entry& of) {
+    const std::string_view key = of.key;
+    if (!of.on_schedule && key != "arrival" && key != "deadline") return;
+    spec.run.*member = defaults.*member;
+    spec.run_places.each.erase(std::string(key));
+  });
+}
+
+}  // namespace
+
+std::vector<rank_transfer> transfers_of(const pipeline_spec& spec, const plan& whole,
+                                        diagnostics& out) {
+  check_settings_of_ranks(spec, out);
+  std::vector<rank_transfer> made;
+  for (const planned_tensor& tensor : whole.tensors) {
+    const planned_stage* const stage = producer_of(whole, tensor);
+    if (stage == nullptr) continue;
+    const stage_spec& producer = named_stage(spec, stage->name);
+    for (int to = 0; to < whole.ranks; ++to) {
+      const rank_transfer next{tensor.name, false, tensor.type, producer.rank, to};
+      const auto reader = std::ranges::find_if(
+          spec.stages, [&](const stage_spec& s) { return s.rank == to && needs(s, next); });
+      if (to == producer.rank || reader == spec.stages.end()) continue;
+      if (stage->conditional) {
+        out.error(producer.name.place,
+                  fmt::format("stage '{}' may be skipped, so rank {} cannot send what it writes to "
+                              "rank {}; read it on rank {}",
+                              stage->name, producer.rank, to, producer.rank));
+      }
+      made.push_back(next);
+    }
+  }
+  for (const planned_stage& stage : whole.stages) {
+    if (stage.inserted) continue;
+    const stage_spec& earlier = named_stage(spec, stage.name);
+    for (int to = 0; to < whole.ranks; ++to) {
+      const rank_transfer next{stage.name, true, {}, earlier.rank, to};
+      const bool awaited = std::ranges::any_of(
+          spec.stages, [&](const stage_spec& s) { return s.rank == to && needs(s, next); });
+      if (to != earlier.rank && awaited) made.push_back(next);
+    }
+  }
+  return made;
+}
+
+pipeline_spec part_of_rank(const pipeline_spec& spec, const plan& whole,
+                           const std::vector<rank_transfer>& transfers, int rank) {
+  pipeline_spec part = spec;
+  part.stages.clear();
+  const auto receives = [&](const stage_spec& stage, const rank_transfer& transfer) {
+    return transfer.to == rank && needs(stage, transfer);
+  };
+  for (const planned_stage& planned : whole.stages) {
+    if (planned.inserted) continue;
+    stage_spec stage = named_stage(spec, planned.name);
+    if (stage.rank != rank) continue;
+    for (std::size_t t = 0; t < transfers.size(); ++t) {
+      const rank_transfer& transfer = transfers[t];
+      if (!receives(stage, transfer)) continue;
+      if (transfer.signal) {
+        std::ranges::find(stage.after, transfer.name, &named::text)->text = receiver_name(transfer);
+      }
+      const bool known = std::ranges::any_of(
+          part.stages, [&](const stage_spec& s) { return s.name.text == receiver_name(transfer); });
+      if (known) continue;
+      auto& added = part.stages.emplace_back(link_stage(transfer.signal ? await_kind : receive_kind,
+                                                        receiver_name(transfer), t, rank));
+      if (!transfer.signal) added.writes = {{transfer.name, {}}};
+    }
+    part.stages.push_back(stage);
+    for (std::size_t t = 0; t < transfers.size(); ++t) {
+      const rank_transfer& transfer = transfers[t];
+      if (transfer.from != rank) continue;
+      const auto tensor = std::ranges::find(whole.tensors, transfer.name, &planned_tensor::name);
+      const std::string& producer =
+          transfer.signal ? transfer.name : whole.stages[tensor->producer].name;
+      if (producer != stage.name.text) continue;
+      const auto to = fmt::format("{}@rank{}", transfer.name, transfer.to);
+      auto& added = part.stages.emplace_back(
+          link_stage(transfer.signal ? signal_kind : send_kind,
+                     (transfer.signal ? "signal:" : "send:") + to, t, rank));
+      (transfer.signal ? added.after : added.reads) = {{transfer.name, {}}};
+    }
+  }
+  if (part.stages.empty()) {
+    throw input_error(fmt::format("no stage is on rank {}; number the ranks from 0", rank));
+  }
+  for (stage_spec& stage : part.stages) stage.rank = 0;
+  std::erase_if(part.inputs, [&](const input_spec& input) {
+    return std::ranges::none_of(part.stages, [&](const stage_spec& stage) {
+      bool read = false;
+      each_needed(stage, [&](const std::string& name) { read = read || name == input.name.text; });
+      return read;
+    });
+  });
+  if (rank > 0) begin_when_there_is_room(part);
+  return part;
+}
+
+}  // namespace graphline
