@@ -164,6 +164,14 @@ Capture* capture_of_wait(const capture_registry<Capture>& captures, const Stream
       s.name(), e.name()));
 }
 
+/// @throws run_error if `s` is captured, or `e`, of another device, was last recorded in a capture
+template <class Stream, class Event>
+void refuse_captured_peer(const Stream& s, const Event& e) {
+  if (s.capture() == nullptr && e.capture_number() == 0) return;
+  throw run_error(fmt::format(
+      "stream '{}' cannot wait in a capture for event '{}' of another device", s.name(), e.name()));
+}
+
 /// @throws run_error if `e` was last recorded in a capture, because a wait for it would never end
 template <class Event>
 void refuse_if_captured(const Event& e) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "framework/base/clock.hpp"
+#include "framework/base/error.hpp"
 #include "framework/base/machine.hpp"
 #include "framework/base/words.hpp"
 
@@ -167,6 +168,7 @@ class stream {
   virtual const std::string& name() const noexcept = 0;
 
   /// Copies between device and pinned memory in any direction. Both blocks must outlive the copy.
+  /// Outside a capture one may be on another device that this one exchanges with.
   /// Outside a capture one block may be pageable memory; the call may then block.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
 
@@ -176,7 +178,8 @@ class stream {
   /// no time stamp, and a stream that waits for `e` joins the capture.
   virtual void record(event& e) = 0;
 
-  /// Makes later work in this stream wait for the latest recording of `e`, if there is one.
+  /// Makes later work in this stream wait for the latest recording of `e`, if there is one. Outside
+  /// a capture `e` may be of another device that this one exchanges with.
   virtual void wait(const event& e) = 0;
 
   /// Calls `f` when all earlier work in this stream is complete. Later work in this stream waits
@@ -319,6 +322,12 @@ class device {
 
   virtual void synchronize(wait_mode how) = 0;
 
+  /// Lets this device and `peer` copy from each other's memory, and their streams wait for each
+  /// other's events. From then on, a failure of one also fails waits for the other. Neither may be
+  /// destroyed while the other is in use.
+  /// @throws run_error if they cannot
+  virtual void exchange_with(device& peer);
+
   /// Compares the device's clock with the host's. The device should be idle.
   virtual clock_check check_clock() = 0;
 
@@ -344,5 +353,11 @@ class device {
  protected:
   device() = default;
 };
+
+inline void device::exchange_with(device& peer) {
+  throw run_error("a '" + properties().backend +
+                  "' device cannot exchange tensors directly with '" + peer.properties().backend +
+                  "'");
+}
 
 }  // namespace graphline

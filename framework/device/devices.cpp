@@ -109,4 +109,16 @@ std::unique_ptr<device> device_list::open(const device_request& request) const {
   return chosen.of->open(chosen.index, request);
 }
 
+std::string device_list::why_apart(const std::string& device, const std::string& other) const {
+  const std::size_t colon = device.find(':');
+  const auto same = std::ranges::find(backends_, device.substr(0, colon), &backend::name);
+  if (same == backends_.end() || !other.starts_with(same->name + ':')) {
+    return "they are of different kinds";
+  }
+  const auto index = index_from(std::string_view(device).substr(colon + 1));
+  const auto to = index_from(std::string_view(other).substr(colon + 1));
+  if (same->why_apart == nullptr || !index || !to) return "their kind does not exchange tensors";
+  return same->why_apart(*index, *to);
+}
+
 }  // namespace graphline

@@ -22,6 +22,10 @@ struct backend {
   /// Lists the devices of this machine. If there are none, sets `reason`.
   std::vector<device_properties> (*list)(std::string& reason);
   std::unique_ptr<device> (*open)(int index, const device_request& request);
+  /// Returns why two devices cannot `exchange_with` each other; empty if they can. Null if no two
+  /// of the backend can.
+  /// @throws run_error if the backend cannot tell
+  std::string (*why_apart)(int index, int other) = nullptr;
 };
 
 /// The backends of a program, in order of preference for "auto".
@@ -38,6 +42,11 @@ class device_list {
 
   /// Opens the device that a request resolves to. Throws like `resolve`.
   std::unique_ptr<device> open(const device_request& request) const;
+
+  /// Returns why two devices, named as "cuda:1", cannot `exchange_with` each other; empty if they
+  /// can.
+  /// @throws run_error if the backend cannot tell
+  std::string why_apart(const std::string& device, const std::string& other) const;
 
  private:
   std::vector<backend> backends_;

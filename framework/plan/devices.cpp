@@ -57,9 +57,15 @@ void check_name(const draft& d, const named& name) {
   }
 }
 
-/// Returns true if two devices can copy from each other's memory and wait for each other's events.
-bool exchange(const planned_device& a, const planned_device& b) {
-  return &a == &b || (on_host(a) && on_host(b));
+/// Returns why two devices cannot copy from each other's memory and wait for each other's events;
+/// empty if they can.
+std::string why_apart(const draft& d, const planned_device& a, const planned_device& b) {
+  if (&a == &b || (on_host(a) && on_host(b))) return "";
+  if (a.backend != b.backend) return "they are of different kinds";
+  if (!d.target.why_apart || !a.present || !b.present) {
+    return "whether they have peer access is not known here";
+  }
+  return d.target.why_apart(index_of(a), index_of(b));
 }
 
 }  // namespace
@@ -109,8 +115,8 @@ void resolve_devices(draft& d) {
     d.machines.push_back(std::move(machine));
   }
   for (planned_device& a : d.devices) {
-    a.exchanges.clear();
-    for (const planned_device& b : d.devices) a.exchanges.push_back(exchange(a, b));
+    a.apart.clear();
+    for (const planned_device& b : d.devices) a.apart.push_back(why_apart(d, a, b));
   }
 }
 

@@ -204,7 +204,7 @@ satisfied_by how_satisfied(const plan& p, const planned_stage& earlier, const pl
   if (!one_launch) {
     if (earlier.on == side::cpu) return satisfied_by::cpu_return;
     if (later.on == side::cpu || edge.decides) return satisfied_by::completion;
-    if (!p.devices[later.device].exchanges[earlier.device]) return satisfied_by::completion;
+    if (!p.devices[later.device].exchanges_with(earlier.device)) return satisfied_by::completion;
   }
   return earlier.stream == later.stream ? satisfied_by::stream_order : satisfied_by::event_wait;
 }

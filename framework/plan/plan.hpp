@@ -84,7 +84,11 @@ struct planned_device {
   std::string backend = {};  ///< empty: unknown; the plan is only inspected
   std::int64_t threads = 0;  ///< compute threads of a `host` device; 0: the default
   bool present = true;       ///< in this machine, as far as known
-  std::vector<bool> exchanges = {true};  ///< by device: copies and waits need no host in between
+  /// By device: why tensors of the two go through the CPU; empty if they are copied directly, and
+  /// waits need no host.
+  std::vector<std::string> apart = {""};
+
+  bool exchanges_with(std::size_t other) const noexcept { return apart[other].empty(); }
 };
 
 struct planned_stage {
@@ -179,6 +183,14 @@ inline bool has_window(const plan& p) noexcept {
 /// Returns true if the stage counts in the window.
 inline bool in_window(const planned_stage& stage) noexcept {
   return stage.on == side::device && !stage.kind->moves;
+}
+
+/// Returns true if the stage copies from another device. It is not captured, because a graph
+/// belongs to one device.
+inline bool copies_from_peer(const plan& p, const planned_stage& stage) {
+  return stage.on == side::device && std::ranges::any_of(stage.reads, [&](std::size_t t) {
+           return p.tensors[t].on == side::device && p.tensors[t].device != stage.device;
+         });
 }
 
 /// Returns how many of these frames arrive: with a trace, at most those that it makes due.

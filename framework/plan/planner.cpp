@@ -124,7 +124,7 @@ class assembler {
     const draft_tensor& tensor = draft_.tensors[t];
     const bool between_devices = tensor.on == side::device && place.on == side::device;
     std::size_t from = original_[t];
-    if (between_devices && !draft_.devices[place.device].exchanges[tensor.device]) {
+    if (between_devices && !draft_.devices[place.device].exchanges_with(tensor.device)) {
       copy_to({}, t, reader);
       if (!copied_[t].contains({})) return;
       from = copied_[t].at({});

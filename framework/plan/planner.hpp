@@ -27,6 +27,8 @@ struct plan_target {
   /// Returns the same machine with another device, for pipelines that declare devices.
   /// @throws input_error for an unknown name; no_device_error if the device is needed and missing
   std::function<plan_target(const std::string& device)> with_device = {};
+  /// As `device_list::why_apart`; if empty, no two GPUs are known to exchange tensors.
+  std::function<std::string(const std::string& device, const std::string& other)> why_apart = {};
 };
 
 /// Turns a spec into a plan, which is usable only if `out` has no errors. Reports all errors at

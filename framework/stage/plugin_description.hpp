@@ -13,7 +13,7 @@ namespace graphline {
 /// change breaks them if a class that they use gains, loses or moves a member or virtual function,
 /// or if a member changes its meaning. Plug-ins use framework/base, framework/stage, spec/node.hpp,
 /// spec/parameter.hpp, device/device.hpp and device/host/host_device.hpp.
-inline constexpr std::uint32_t plugin_abi = 12;
+inline constexpr std::uint32_t plugin_abi = 13;
 
 #define GRAPHLINE_TEXT_OF_(word) #word
 #define GRAPHLINE_TEXT_OF(macro) GRAPHLINE_TEXT_OF_(macro)

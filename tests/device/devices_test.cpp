@@ -127,5 +127,18 @@ TEST(device_list, takes_a_number_after_cuda_and_host) {
   EXPECT_EQ(devices.resolve({"host:3"}).backend, "host");
 }
 
+TEST(device_list, tells_why_two_devices_are_apart) {
+  backend gpus = two_gpus();
+  gpus.why_apart = [](int index, int other) {
+    return index + other == 3 ? std::string() : std::string("no bridge");
+  };
+  const device_list devices({gpus, one_host()});
+  EXPECT_EQ(devices.why_apart("cuda:1", "cuda:2"), "");
+  EXPECT_EQ(devices.why_apart("cuda:0", "cuda:1"), "no bridge");
+  EXPECT_EQ(devices.why_apart("cuda:0", "host:0"), "they are of different kinds");
+  EXPECT_EQ(devices.why_apart("other:0", "other:1"), "they are of different kinds");
+  EXPECT_EQ(devices.why_apart("host:0", "host:1"), "their kind does not exchange tensors");
+}
+
 }  // namespace
 }  // namespace graphline

@@ -91,6 +91,51 @@ TEST(devices, of_different_backends_exchange_tensors_through_the_cpu) {
   EXPECT_EQ(p.tensors[in.reads.front()].name, "first@cpu");
   EXPECT_EQ(in.waits.front().how, satisfied_by::completion);
   EXPECT_TRUE(stage_of(p, "copy:first@cpu").host_waits);
+  EXPECT_EQ(p.devices[0].apart[1], "they are of different kinds");
+}
+
+/// Three GPUs, of which the last has no peer access to the others.
+plan_target three_gpus() {
+  plan_target target{.backend = "cuda"};
+  target.with_device = [](const std::string& name) {
+    return plan_target{.backend = "cuda", .present = name != "cuda:7"};
+  };
+  target.why_apart = [](const std::string& device, const std::string& other) {
+    const bool last = device == "cuda:2" || other == "cuda:2";
+    return last ? std::string("no peer access") : std::string();
+  };
+  return target;
+}
+
+TEST(devices, of_cuda_exchange_tensors_directly_where_they_have_peer_access) {
+  on_devices on(spec_builder()
+                    .input("x", {4})
+                    .stage("first", "gpu", {"x"})
+                    .stage("second", "gpu", {"first"})
+                    .stage("third", "gpu", {"first"}));
+  on.spec.devices = {{{"a"}, {"cuda"}}, {{"b"}, {"cuda:1"}}, {{"c"}, {"cuda:2"}}};
+  on.on("second", "b").on("third", "c");
+  const plan p = make_plan(on.spec, on.registry, three_gpus(), on.out);
+  ASSERT_FALSE(on.out.has_errors()) << on.out.render();
+  EXPECT_THAT(names_of(p.stages), ElementsAre("first", "copy:first@b", "copy:first@cpu",
+                                              "copy:first@c", "second", "third"));
+  EXPECT_EQ(stage_of(p, "copy:first@b").waits.front().how, satisfied_by::event_wait);
+  EXPECT_EQ(stage_of(p, "copy:first@c").waits.front().how, satisfied_by::completion);
+  EXPECT_TRUE(copies_from_peer(p, stage_of(p, "copy:first@b")));
+  EXPECT_FALSE(copies_from_peer(p, stage_of(p, "copy:first@c")));
+  EXPECT_THAT(p.devices[0].apart, ElementsAre("", "", "no peer access"));
+}
+
+TEST(devices, of_cuda_that_are_not_there_are_planned_without_peer_access) {
+  on_devices on(spec_builder().input("x", {4}).stage("first", "gpu", {"x"}));
+  on.spec.devices = {{{"a"}, {"cuda:7"}}, {{"b"}, {"cuda:1"}}, {{"c"}, {"host"}}};
+  plan_target target = three_gpus();
+  const plan p = make_plan(on.spec, on.registry, target, on.out);
+  EXPECT_THAT(p.devices[0].apart[1], HasSubstr("is not known here"));
+  target.why_apart = {};
+  on.spec.devices[0].device.text = "cuda:0";
+  const plan q = make_plan(on.spec, on.registry, target, on.out);
+  EXPECT_THAT(q.devices[1].apart[0], HasSubstr("is not known here"));
 }
 
 TEST(devices, an_input_is_on_the_device_of_its_first_reader) {

@@ -101,6 +101,27 @@ inline plan plan_for(const pipeline_spec& spec, const stage_registry& registry,
   return p;
 }
 
+/// Two GPUs, a and b, and a plan for them.
+struct two_gpus {
+  std::unique_ptr<graphline::device> a = open_cuda_device(0);
+  std::unique_ptr<graphline::device> b = open_cuda_device(1);
+
+  device_group group() const { return device_group({a.get(), b.get()}); }
+
+  static plan plan_for(pipeline_spec spec, const stage_registry& registry) {
+    spec.devices = {{{"a"}, {"cuda:0"}}, {{"b"}, {"cuda:1"}}};
+    plan_target target{.backend = "cuda"};
+    target.with_device = [](const auto&) { return plan_target{.backend = "cuda"}; };
+    target.why_apart = [](const auto& device, const auto& other) {
+      return device_list({cuda_backend()}).why_apart(device, other);
+    };
+    diagnostics found;
+    plan p = make_plan(spec, registry, target, found);
+    found.throw_if_errors();
+    return p;
+  }
+};
+
 /// What a `fake_session` stands on.
 struct own_cuda {
   explicit own_cuda(hook h) : registry(kinds(std::move(h))) {}

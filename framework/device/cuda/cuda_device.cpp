@@ -137,6 +137,12 @@ class cuda_device final : public device {
       engine_.check(cudaSetDeviceFlags(flag), "cudaSetDeviceFlags", subject);
     }
     engine_.check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", subject);
+    engine_.check_peers();
+  }
+
+  void exchange_with(device& peer) override {
+    if (typeid(peer) != typeid(cuda_device)) device::exchange_with(peer);
+    engine_.connect(static_cast<cuda_device&>(peer).engine_);
   }
 
   clock_check check_clock() override {
@@ -227,7 +233,7 @@ int use_cuda_device(device& d) {
 }
 
 backend cuda_backend() {
-  return {"cuda", &list_cuda, &open_cuda};
+  return {"cuda", &list_cuda, &open_cuda, &why_no_peer_access};
 }
 
 std::string cuda_version_text(int version) {

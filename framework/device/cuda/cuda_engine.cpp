@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "framework/base/units.hpp"
 
@@ -36,6 +37,61 @@ cuda_engine::cuda_engine(int device)
       clock(*this) {
   check(cudaDeviceGetStreamPriorityRange(&least_urgent_, &most_urgent_),
         "cudaDeviceGetStreamPriorityRange", {"device", name});
+}
+
+cuda_engine::~cuda_engine() {
+  for (cuda_engine* peer : peers_) std::erase(peer->peers_, this);
+  make_current();
+}
+
+void cuda_engine::connect(cuda_engine& peer) {
+  if (&peer == this || is_peer(peer)) return;
+  if (const std::string why = why_no_peer_access(index, peer.index); !why.empty()) {
+    throw run_error(
+        fmt::format("{} and {} cannot exchange tensors directly: {}", name, peer.name, why));
+  }
+  if (index != peer.index) {
+    enable_access_to(peer);
+    peer.enable_access_to(*this);
+  }
+  peers_.push_back(&peer);
+  peer.peers_.push_back(this);
+}
+
+void cuda_engine::enable_access_to(const cuda_engine& peer) {
+  const cuda_subject subject{"device", name};
+  require_current(subject);
+  const cudaError_t status = cudaDeviceEnablePeerAccess(peer.index, 0);
+  if (status == cudaErrorPeerAccessAlreadyEnabled) {
+    static_cast<void>(cudaGetLastError());  // clears it, so that the next launch does not report it
+    return;
+  }
+  check(status, "cudaDeviceEnablePeerAccess", subject);
+}
+
+void cuda_engine::ask_peers() {
+  for (cuda_engine* peer : peers_) {
+    peer->failed.throw_if_set();
+    peer->make_current();
+    const cudaError_t status = cudaStreamQuery(peer->setup.get());
+    if (status == cudaErrorNotReady) {
+      static_cast<void>(cudaGetLastError());
+    } else {
+      peer->check(status, "cudaStreamQuery", {"device", peer->name});
+    }
+  }
+  make_current();
+}
+
+std::string why_no_peer_access(int index, int other) {
+  if (index == other) return "";
+  for (const auto& [from, to] : {std::pair(index, other), std::pair(other, index)}) {
+    int can = 0;
+    check_cuda(cudaDeviceCanAccessPeer(&can, from, to), "cudaDeviceCanAccessPeer",
+               fmt::format("device cuda:{}", from));
+    if (can == 0) return "the GPUs have no peer access to each other";
+  }
+  return "";
 }
 
 cudaError_t cuda_engine::make_current() noexcept {

@@ -3,9 +3,13 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "framework/base/error.hpp"
 #include "framework/base/words.hpp"
@@ -87,7 +91,7 @@ class cuda_clock {
 struct cuda_engine {
   /// @throws cuda_error
   explicit cuda_engine(int index);
-  ~cuda_engine() { make_current(); }
+  ~cuda_engine();
   cuda_engine(const cuda_engine&) = delete;
   cuda_engine& operator=(const cuda_engine&) = delete;
 
@@ -98,6 +102,29 @@ struct cuda_engine {
 
   /// Same as `make_current`, for calls without such a handle. Throws like `check`.
   void require_current(cuda_subject subject) { check(make_current(), "cudaSetDevice", subject); }
+
+  /// Enables peer access in both directions, unless both are the same GPU.
+  /// @throws run_error if the GPUs have no peer access; cuda_error
+  void connect(cuda_engine& peer);
+
+  /// Returns true if `connect` was called with `other`.
+  bool is_peer(const cuda_engine& other) const noexcept {
+    return std::ranges::find(peers_, &other) != peers_.end();
+  }
+
+  /// Throws the failure of a peer. After one, events of this device that wait for the peer's events
+  /// may complete without the work before these, or never.
+  void check_peers() {
+    if (!peers_.empty()) [[unlikely]]
+      ask_peers();
+  }
+
+  /// Same as `check_peers`, for polling. Asks CUDA in one of several calls.
+  void check_peers_while_polling() {
+    constexpr std::uint32_t calls = 16;
+    if (!peers_.empty() && polls_.fetch_add(1, std::memory_order_relaxed) % calls == 0) [[unlikely]]
+      ask_peers();
+  }
 
   /// Lower is more urgent.
   int stream_priority(priority level) const noexcept;
@@ -131,8 +158,17 @@ struct cuda_engine {
   cuda_clock clock;
 
  private:
+  void enable_access_to(const cuda_engine& peer);
+  void ask_peers();
+
+  std::vector<cuda_engine*> peers_;
+  std::atomic<std::uint32_t> polls_{0};
   int least_urgent_ = 0;
   int most_urgent_ = 0;
 };
+
+/// Returns why two GPUs have no peer access to each other; empty if they do, or are the same.
+/// @throws cuda_error
+std::string why_no_peer_access(int index, int other);
 
 }  // namespace graphline

@@ -31,9 +31,11 @@ bool cuda_event::done() const {
   const cudaError_t status = cudaEventQuery(handle_);
   if (status == cudaErrorNotReady) {
     static_cast<void>(cudaGetLastError());  // clears it, so that the next launch does not report it
+    engine_.check_peers_while_polling();
     return false;
   }
   engine_.check(status, "cudaEventQuery", {"event", name_});
+  engine_.check_peers();
   return true;
 }
 
@@ -41,8 +43,10 @@ void cuda_event::wait(wait_mode how) const {
   if (how == wait_mode::block) {
     refuse_if_captured(*this);
     engine_.failed.throw_if_set();
+    engine_.check_peers();
     engine_.make_current();
     engine_.check(cudaEventSynchronize(handle_), "cudaEventSynchronize", {"event", name_});
+    engine_.check_peers();
     return;
   }
   // Pauses between queries, because a query takes a driver lock that launches need.
@@ -122,15 +126,26 @@ void cuda_stream::record(event& e) {
 }
 
 void cuda_stream::wait(const event& e) {
-  const auto& ours = same_engine<cuda_event>(e, engine_);
-  if (!ours.was_recorded()) return;
-  if (cuda_capture* const capture = capture_of_wait(engine_.captures, *this, ours)) {
+  const cuda_event& on = awaited(e);
+  if (!on.was_recorded()) return;
+  if (&on.engine() != &engine_) {
+    refuse_captured_peer(*this, on);
+  } else if (cuda_capture* const capture = capture_of_wait(engine_.captures, *this, on)) {
     capture->refuse_in_body("wait");
     capture->join(*this);
   }
   engine_.make_current();
-  engine_.check_enqueued(cudaStreamWaitEvent(handle_, ours.handle(), cudaEventWaitDefault),
-                         "cudaStreamWaitEvent", {"event", ours.name()});
+  engine_.check_enqueued(cudaStreamWaitEvent(handle_, on.handle(), cudaEventWaitDefault),
+                         "cudaStreamWaitEvent", {"event", on.name()});
+}
+
+/// Returns an event of this device or of one that it exchanges with; throws for others.
+const cuda_event& cuda_stream::awaited(const event& e) const {
+  if (typeid(e) == typeid(cuda_event)) {
+    const auto& of = static_cast<const cuda_event&>(e);
+    if (engine_.is_peer(of.engine())) return of;
+  }
+  return same_engine<cuda_event>(e, engine_);
 }
 
 void cuda_stream::call(host_function& f) {

@@ -98,6 +98,7 @@ class cuda_stream final : public stream {
   void set_capture(cuda_capture* capture) noexcept { capture_ = capture; }
 
  private:
+  const cuda_event& awaited(const event& e) const;
   void check_enqueued(cudaError_t status, const char* call);
 
   cuda_engine& engine_;

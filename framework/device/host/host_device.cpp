@@ -117,6 +117,10 @@ class host_device final : public host_runner {
     engine_.failed.throw_if_set();
   }
 
+  void exchange_with(device& peer) override {
+    if (typeid(peer) != typeid(host_device)) device::exchange_with(peer);
+  }
+
   clock_check check_clock() override { return {.at = now()}; }  // the device's clock is the host's
 
   std::unique_ptr<operation_trace> trace_operations() override { return engine_.log.trace(); }

@@ -111,10 +111,7 @@ void host_stream::wait(const event& e) {
 }
 
 void host_stream::wait_for_peer(const host_event& e) {
-  if (capture_ != nullptr || e.latest().is_in_capture()) {
-    throw run_error(fmt::format(
-        "stream '{}' cannot wait in a capture for event '{}' of another device", name_, e.name()));
-  }
+  refuse_captured_peer(*this, e);
   const lane_wait after = e.engine().lanes.pending(e.latest());
   if (after.on == nullptr) return engine_.worker.fail_with(e.engine().failed);
   host_worker::expect_peer();

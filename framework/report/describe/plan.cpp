@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "framework/base/units.hpp"
 #include "framework/plan/placement.hpp"
@@ -97,6 +98,7 @@ struct decided {
 /// Returns the number of executables with `graphs: stage`.
 std::size_t graphs_of(const plan& p, const decided& x) {
   if (!p.schedule.captures || p.schedule.properties.one_launch || x.stage.on == side::cpu) return 0;
+  if (copies_from_peer(p, x.stage)) return 0;
   const std::size_t buckets =
       x.bucket != nullptr ? 1 : std::max<std::size_t>(1, x.stage.buckets.size());
   const std::size_t inputs = x.stage.otherwise.empty() ? 1 : 2;
@@ -266,13 +268,14 @@ table memory_table(const plan& p, const placement& placed, const plan_target& ta
   return made;
 }
 
-/// Returns the pairs of devices that exchange tensors through the CPU.
-std::vector<std::string> apart(const plan& p) {
-  std::vector<std::string> pairs;
+/// Returns the pairs of devices that exchange tensors through the CPU, by reason.
+std::map<std::string, std::vector<std::string>> apart(const plan& p) {
+  std::map<std::string, std::vector<std::string>> pairs;
   for (std::size_t b = 0; b < p.devices.size(); ++b) {
     for (std::size_t a = 0; a < b; ++a) {
-      if (p.devices[a].exchanges[b]) continue;
-      pairs.push_back(fmt::format("{} and {}", p.devices[a].name, p.devices[b].name));
+      if (p.devices[a].exchanges_with(b)) continue;
+      pairs[p.devices[a].apart[b]].push_back(
+          fmt::format("{} and {}", p.devices[a].name, p.devices[b].name));
     }
   }
   return pairs;
@@ -317,9 +320,10 @@ document describe(const plan& p, const plan_target& target, int cores) {
     }
   }
   made.parts.push_back(edge_table(p));
-  if (const auto pairs = apart(p); !pairs.empty()) {
+  for (const auto& [reason, pairs] : apart(p)) {
     made.parts.push_back(
-        note{fmt::format("tensors between {} go through the CPU", fmt::join(pairs, "; "))});
+        note{fmt::format("tensors between {} go through pinned memory on the CPU: {}",
+                         fmt::join(pairs, "; "), reason)});
   }
   const placement placed = place_buffers(p, {});
   made.parts.push_back(tensor_table(p, placed));

@@ -131,6 +131,7 @@ prepared_pipeline::prepared_pipeline(plan p, device_group on, const stop_request
   if (const auto why = why_only_selecting(plan_); why && !devices_.front().properties().selects) {
     throw input_error(*why);
   }
+  connect_devices();
   for (const auto& s : plan_.streams) {
     streams_.push_back(devices_[s.device].make_stream(s.name, s.priority));
   }
@@ -168,6 +169,23 @@ prepared_pipeline::prepared_pipeline(plan p, device_group on, const stop_request
 
 prepared_pipeline::~prepared_pipeline() {
   wait_until_idle();
+}
+
+/// Lets the devices exchange tensors and events where a stage does.
+void prepared_pipeline::connect_devices() {
+  const auto connect = [&](std::size_t a, std::size_t b) {
+    if (a != b) devices_[a].exchange_with(devices_[b]);
+  };
+  for (const planned_stage& stage : plan_.stages) {
+    if (stage.on == side::cpu) continue;
+    for (const std::size_t t : stage.reads) {
+      if (plan_.tensors[t].on == side::device) connect(stage.device, plan_.tensors[t].device);
+    }
+    for (const dependency& wait : stage.waits) {
+      const std::size_t other = plan_.stages[wait.stage].device;
+      if (wait.how == satisfied_by::event_wait) connect(stage.device, other);
+    }
+  }
 }
 
 /// Memory and events must outlive their use by the device. Ignores device failures, which have been
@@ -450,7 +468,7 @@ void prepared_pipeline::capture(const stop_request* stop, bool time_launches) {
   if (!plan_.schedule.captures) return;
   for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
     const auto& stage = plan_.stages[i];
-    if (stage.on == side::cpu) continue;
+    if (stage.on == side::cpu || copies_from_peer(plan_, stage)) continue;
     const std::size_t first = graphs_.size();
     graph_record record;
     record.name = stage.name;

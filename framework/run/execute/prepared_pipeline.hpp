@@ -63,6 +63,7 @@ class prepared_pipeline {
   std::span<const std::byte> read(const tensor_view& from, std::size_t tensor, memory& staging);
 
  private:
+  void connect_devices();
   void make_inputs();
   void make_stages(const stop_request* stop);
   void make_slot(slot& s, std::size_t index);

@@ -94,6 +94,9 @@ run_record run_pipeline(const pipeline_source& from, const planning_options& pla
 plan_target target_of(const std::string& device_name, plan_use use) {
   plan_target result;
   result.with_device = [use](const std::string& name) { return target_of(name, use); };
+  result.why_apart = [](const std::string& device, const std::string& other) {
+    return builtin_devices().why_apart(device, other);
+  };
   result.cpus = affinity_cpus();
   result.host_memory_bytes = total_memory().value_or(0);
   try {

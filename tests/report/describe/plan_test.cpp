@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <regex>
+
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "tests/plan/plan_testing.hpp"
@@ -98,6 +100,29 @@ TEST(plan_report, shows_streams_realtime_and_cores_that_were_set) {
   EXPECT_THAT(described_plan(b), ::testing::HasSubstr("cpu, cores 0-1,3"));
   b.spec.run.graphs = graph_mode::frame;
   EXPECT_THAT(described_plan(b), ::testing::HasSubstr("host node, cores 0-1,3"));
+}
+
+TEST(plan_report, says_which_devices_exchange_nothing_directly_and_why) {
+  spec_builder b;
+  b.input("x", {4}).stage("one", "gpu", {"x"}).stage("two", "gpu", {"one"});
+  for (const char* name : {"a", "b", "c", "d"}) b.spec.devices.push_back({{name}, {name}});
+  b.spec.stages[1].on.text = "b";
+  plan_target target;
+  target.with_device = [](const std::string& name) {
+    return plan_target{.backend = name == "d" ? "host" : "cuda"};
+  };
+  target.why_apart = [](const auto&, const auto&) { return std::string("no peer access"); };
+  diagnostics out;
+  const auto registry = test_registry();
+  const plan p = make_plan(b.spec, registry, target, out);
+  ASSERT_FALSE(out.has_errors()) << out.render();
+  const std::string text =
+      std::regex_replace(report::as_text(report::describe(p, target)), std::regex("\\s+"), " ");
+  const std::string through = " go through pinned memory on the CPU: ";
+  EXPECT_THAT(text, ::testing::HasSubstr("tensors between a and b; a and c; b and c" + through +
+                                         "no peer access"));
+  EXPECT_THAT(text, ::testing::HasSubstr("tensors between a and d; b and d; c and d" + through +
+                                         "they are of different kinds"));
 }
 
 TEST(plan_report, shows_no_zero_for_what_a_kind_does_not_state) {

@@ -30,6 +30,7 @@ struct lasting_failure {
 struct settings {
   int devices = 2;
   int driver = CUDART_VERSION;
+  std::set<std::pair<int, int>> apart;  ///< devices, each with one whose memory it cannot access
   planned_failure failure;
   lasting_failure lasting;
   std::vector<const char*> listed;
@@ -58,6 +59,10 @@ int& current_device() noexcept {
 
 int device_count() {
   return control().devices;
+}
+
+bool can_access_peer(int device, int peer) {
+  return device != peer && !control().apart.contains({device, peer});
 }
 
 cudaError_t absence() {
@@ -96,6 +101,7 @@ void reset() {
     m.wait_for_device(lock, i);
     m.devices[i].failure = cudaSuccess;
     m.devices[i].has_context = false;
+    m.devices[i].peers.clear();
   }
   const char* const seed = std::getenv("GRAPHLINE_FAKE_SEED");
   m.seed = seed == nullptr ? std::nullopt : std::optional(std::stoull(seed));
@@ -182,6 +188,11 @@ void set_clock_tick(std::int64_t nanoseconds) {
 void set_device_count(int count) {
   const locked lock(the_machine().mutex);
   control().devices = count;
+}
+
+void refuse_peer_access(int device, int peer) {
+  const locked lock(the_machine().mutex);
+  control().apart.insert({device, peer});
 }
 
 void set_driver_version(int version) {

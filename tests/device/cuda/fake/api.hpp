@@ -33,6 +33,7 @@ cudaError_t end_call(cudaError_t status, call_kind kind);
 /// Why there are no devices, or cudaSuccess.
 cudaError_t absence();
 int device_count();
+bool can_access_peer(int device, int peer);
 
 /// A whole call: `body` takes the lock and returns a status.
 template <class Body>

@@ -10,6 +10,15 @@ using namespace fake_cuda;
 
 namespace {
 
+/// The device other than the stream's that one of two addresses belongs to.
+std::optional<int> peer_of(const void* to, const void* from, const CUstream_st& s) {
+  for (const void* data : {to, from}) {
+    const std::optional<int> device = device_of(data);
+    if (device && device != s.device) return device;
+  }
+  return std::nullopt;
+}
+
 std::shared_ptr<operation> copy_of(void* to, const void* from, std::size_t bytes,
                                    const CUstream_st& s) {
   auto what = std::make_shared<operation>();
@@ -20,11 +29,27 @@ std::shared_ptr<operation> copy_of(void* to, const void* from, std::size_t bytes
   what->copy.srcPtr = {const_cast<void*>(from), bytes, bytes, 1};
   what->copy.extent = {bytes, 1, 1};
   what->copy.kind = cudaMemcpyDefault;
+  const int peer = peer_of(to, from, s).value_or(s.device);
   what->run = [=] {
+    const memory_access access(peer);
     std::memmove(to, from, bytes);
     return cudaSuccess;
   };
   return what;
+}
+
+/// Why a copy between two devices is refused, or cudaSuccess.
+cudaError_t refuse_between(void* to, const void* from, CUstream_st& s) {
+  const std::optional<int> peer = peer_of(to, from, s);
+  if (!peer) return cudaSuccess;
+  const auto& devices = the_machine().devices;
+  const bool open =
+      devices[s.device].peers.contains(*peer) && devices[*peer].peers.contains(s.device);
+  const bool from_one_to_other = device_of(to) != device_of(from);
+  if (!open || !from_one_to_other) return cudaErrorNotSupported;
+  if (s.capture == nullptr) return cudaSuccess;
+  s.capture->invalidated = true;
+  return cudaErrorStreamCaptureUnsupported;
 }
 
 /// A copy from or to memory that is not pinned, which CUDA takes through memory of its own: what is
@@ -63,9 +88,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
     if (target == place::out_of_range || source == place::out_of_range) {
       return cudaErrorInvalidValue;
     }
-    // Between devices, which this project does not do.
-    for (const void* data : {static_cast<const void*>(to), from}) {
-      if (device_of(data).value_or(stream->device) != stream->device) return cudaErrorNotSupported;
+    if (const auto refused = refuse_between(to, from, *stream); refused != cudaSuccess) {
+      return refused;
     }
     auto what = copy_of(to, from, bytes, *stream);
     if (target != place::elsewhere && source != place::elsewhere) {

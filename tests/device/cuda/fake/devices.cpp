@@ -86,6 +86,27 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   });
 }
 
+cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  return api("cudaDeviceCanAccessPeer", call_kind::detached, [&](locked&) {
+    if (const cudaError_t status = absence(); status != cudaSuccess) return status;
+    if (!exists(device) || !exists(peer)) return cudaErrorInvalidDevice;
+    *can = can_access_peer(device, peer) ? 1 : 0;
+    return cudaSuccess;
+  });
+}
+
+// In one direction: from the current device to the memory of the other, whose context it makes.
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+  return api("cudaDeviceEnablePeerAccess", [&](locked&) {
+    if (flags != 0) return cudaErrorInvalidValue;
+    if (!exists(peer) || !can_access_peer(current_device(), peer)) return cudaErrorInvalidDevice;
+    if (const auto refused = refuse_unsafe(); refused != cudaSuccess) return refused;
+    the_machine().devices[peer].has_context = true;
+    const bool added = the_machine().devices[current_device()].peers.insert(peer).second;
+    return added ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled;
+  });
+}
+
 cudaError_t cudaDeviceSynchronize() {
   return api("cudaDeviceSynchronize", [](locked& lock) {
     if (const auto refused = refuse_while_captured(current_device()); refused != cudaSuccess) {

@@ -13,6 +13,7 @@ const char* cudaGetErrorName(cudaError_t error) {
     GRAPHLINE_NAMED(cudaErrorIllegalAddress)
     GRAPHLINE_NAMED(cudaErrorLaunchFailure)
     GRAPHLINE_NAMED(cudaErrorNotPermitted)
+    GRAPHLINE_NAMED(cudaErrorPeerAccessAlreadyEnabled)
     GRAPHLINE_NAMED(cudaErrorStreamCaptureUnsupported)
     GRAPHLINE_NAMED(cudaErrorStreamCaptureInvalidated)
 #undef GRAPHLINE_NAMED

@@ -7,7 +7,9 @@
 // Where CUDA leaves behavior undefined, or lets something pass that is a mistake in this project,
 // the fake refuses: a handle that was destroyed is cudaErrorInvalidResourceHandle, and so are the
 // null stream and memset on a stream of another than the current device; a stream that is not
-// non-blocking is cudaErrorInvalidValue. A device's memory is out of reach but for its kernels,
+// non-blocking is cudaErrorInvalidValue. A copy between devices without peer access, which CUDA
+// takes through the host, is cudaErrorNotSupported, and in a capture any is
+// cudaErrorStreamCaptureUnsupported. A device's memory is out of reach but for its kernels,
 // copies and fills: who touches it otherwise ends the process, unless the device works just then.
 // What is enqueued in a stream with a thousand operations before it has to wait for room.
 
@@ -73,6 +75,9 @@ void fail_calls(const std::vector<std::string>& names, cudaError_t status);
 
 /// How many devices there are: 2 unless set, at most 8. With none every call is cudaErrorNoDevice.
 void set_device_count(int count);
+
+/// `device` cannot access the memory of `peer`; any other can unless so told.
+void refuse_peer_access(int device, int peer);
 
 /// Of each device: 256 MiB unless set.
 void set_device_capacity(std::size_t bytes);

@@ -84,6 +84,7 @@ struct device_state {
   ready_tasks ready_calls;  ///< host functions, which hold no other stream up
   std::set<std::uint64_t> unfinished;
   cudaError_t failure = cudaSuccess;  ///< what every call returns once it is set
+  std::set<int> peers;                ///< devices whose memory this one can access
   std::size_t allocated = 0;
   bool has_threads = false;
   bool has_context = false;
