@@ -96,6 +96,7 @@ struct planned_stage {
   const stage_kind* kind = nullptr;
   stage_config config;
   std::shared_ptr<const prepared_stage> prepared;
+  int rank = 0;                         ///< declared; see `plan::ranks`
   side on = side::device;               ///< copies are device stages
   std::size_t device = 0;               ///< of a device stage: index in the plan's devices
   bool inserted = false;                ///< a copy that the planner inserted

@@ -70,6 +70,7 @@ class assembler {
     stage.kind = from.kind;
     stage.config.arguments = from.arguments;
     stage.prepared = from.prepared;
+    stage.rank = from.spec->rank;
     stage.on = from.kind->moves ? side::device : from.kind->on;
     stage.device = from.device;
     stage.level = from.spec->priority;

@@ -116,7 +116,7 @@ void error_text(int error, char* text, std::size_t bytes) {
 
 extern "C" const graphline_mpi_functions* graphline_mpi() {
   static const graphline_mpi_functions functions = {
-      GRAPHLINE_MPI_VERSION, begin, send, probe, receive, start_send, start_receive, test, cancel, end,
-      abort_all, error_text};
+      GRAPHLINE_MPI_VERSION, begin, send,   probe, receive,   start_send,
+      start_receive,         test,  cancel, end,   abort_all, error_text};
   return &functions;
 }

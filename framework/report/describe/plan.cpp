@@ -14,6 +14,9 @@ namespace graphline::report {
 namespace {
 
 std::string where_it_runs(const plan& p, const planned_stage& stage) {
+  if (p.ranks > 1 && !stage.inserted) {
+    return fmt::format("rank {}, {}", stage.rank, stage.on == side::cpu ? "cpu" : "device");
+  }
   const auto cores = stage.cores.empty() ? "" : ", cores " + in_ranges(stage.cores);
   if (stage.on == side::cpu && !p.schedule.properties.one_launch) return "cpu" + cores;
   const planned_stream& stream = p.streams[stage.stream];
