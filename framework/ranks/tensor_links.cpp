@@ -24,7 +24,7 @@ constexpr useconds_t sleep_time = 20;
 
 tensor_links::tensor_links(communicator& messages, const std::vector<tensor_link>& links,
                            std::size_t depth, wait_mode how, const stop_request& stop)
-    : messages_(messages), how_(how), stop_(stop) {
+    : messages_(messages), how_(how), cancel_(&stop) {
   for (const tensor_link& link : links) {
     ring& added = rings_.emplace_back();
     added.link = link;
@@ -103,7 +103,7 @@ void tensor_links::serve() {
       problem_ = std::current_exception();
       canceled_ = moved = true;
     }
-    if (!canceled_ && stop_.raised()) {
+    if (!canceled_ && cancel_.raised()) {
       canceled_ = moved = true;
     }
     if (ending_) {

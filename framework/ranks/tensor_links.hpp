@@ -61,6 +61,9 @@ class tensor_links {
   /// of this object.
   bool has_arrived(std::size_t link, const std::function<void()>& then);
 
+  /// Ends all waits, now and later.
+  void cancel() noexcept { cancel_.raise(); }
+
  private:
   struct buffer {
     std::vector<std::byte> bytes;
@@ -88,7 +91,7 @@ class tensor_links {
 
   communicator& messages_;
   wait_mode how_;
-  const stop_request& stop_;
+  stop_request cancel_;
   std::mutex mutex_;  ///< protects all below
   std::condition_variable changed_;
   std::vector<ring> rings_;

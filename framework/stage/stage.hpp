@@ -84,6 +84,9 @@ class awaiting_stage : public cpu_stage {
 
   /// Returns true if `run` will not wait. Otherwise calls `then` once that is so, on any thread.
   virtual bool is_ready(const std::function<void()>& then) = 0;
+
+  /// Ends all waits, because the run has failed. `run` then throws `interrupted_error`.
+  virtual void cancel() noexcept = 0;
 };
 
 /// The tensors of a device stage in one slot, fixed for the whole run. They are in device memory,

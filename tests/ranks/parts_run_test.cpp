@@ -55,9 +55,9 @@ struct ranks_run {
 };
 
 /// Runs it on ranks.
-/// @param during Called on a thread of its own.
+/// @param without_stop Rank that does not see the stop.
 ranks_run together(const pipeline_spec& spec, std::size_t ranks, const hook& h = {},
-                   stop_request* stop = nullptr) {
+                   stop_request* stop = nullptr, int without_stop = -1) {
   mail post(ranks);
   stop_request never;
   ranks_run result;
@@ -74,13 +74,13 @@ ranks_run together(const pipeline_spec& spec, std::size_t ranks, const hook& h =
       out.throw_if_errors();
       tensor_links links(messages, links_of_rank(transfers, rank),
                          static_cast<std::size_t>(spec.run.in_flight) + 1, spec.run.wait,
-                         stop != nullptr ? *stop : never);
+                         stop != nullptr && rank != without_stop ? *stop : never);
       add_link_kinds(registry, transfers, rank, links);
       plan part = make_plan(part_of_rank(spec, whole, transfers, rank), registry, {}, out);
       out.throw_if_errors();
       const auto device = open_host_device(1);
       run_options options;
-      options.stop = stop;
+      if (rank != without_stop) options.stop = stop;
       result.records[r] = session(std::move(part), *device).run(options);
     });
   }
@@ -178,6 +178,32 @@ TEST(parts_run, attribute_the_wait_for_another_rank) {
     EXPECT_GE(wait, 4.8) << to_word(how);
     EXPECT_LE(wait, 30) << to_word(how);
     EXPECT_LE(other_rank_wait(found.records[1]), wait) << to_word(how);
+  }
+}
+
+// A stage of rank 1 fails, for whose result rank 0 waits, and then rank 1 for that of rank 0.
+TEST(parts_run, end_when_a_stage_fails_for_which_all_wait) {
+  for (const auto how : {strategy::serial, strategy::overlap}) {
+    auto spec = pipeline_of(
+        {on_rank(make_stage("a", "cpu_mix", {}, 1), 1), make_stage("b", "cpu_mix", {"a"}, 2),
+         on_rank(make_stage("c", "cpu_mix", {"b"}, 3), 1)},
+        1000, 1);
+    spec.run.strategy = how;
+    stop_request stop;  // as the job raises it once a rank has failed
+    const auto found = together(
+        spec, 2,
+        [&](const std::string& stage, std::int64_t frame) {
+          if (stage != "a" || frame != 7) return;
+          std::thread([&] {
+            std::this_thread::sleep_for(200ms);
+            stop.raise();
+          }).detach();
+          throw std::runtime_error("broken");
+        },
+        &stop, 1);
+    EXPECT_THAT(found.records[1].failure.value_or(""), testing::HasSubstr("broken"));
+    EXPECT_TRUE(found.records[0].interrupted);
+    EXPECT_FALSE(found.records[0].failure);
   }
 }
 

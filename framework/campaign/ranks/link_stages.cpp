@@ -47,6 +47,7 @@ class receive_stage final : public awaiting_stage {
   bool is_ready(const std::function<void()>& then) override {
     return links_.has_arrived(link_, then);
   }
+  void cancel() noexcept override { links_.cancel(); }
 
  private:
   tensor_links& links_;

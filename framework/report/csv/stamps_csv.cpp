@@ -125,7 +125,7 @@ bool is_number(std::string_view text) {
 
 /// Returns the name of a varied column; "params.KEY" if a fixed column is called KEY.
 std::string column_of(const std::string& key) {
-  const auto fixed = fmt::format(",{}{}{}", configuration_columns, trial_columns, csv_header);
+  const auto fixed = fmt::format(",{}rank,{}{}", configuration_columns, trial_columns, csv_header);
   const bool taken = fixed.find("," + key + ",") != fixed.npos || key == "ready_ns";
   return csv_field(taken ? "params." + key : key);
 }
@@ -153,6 +153,9 @@ void write_experiment_csv(text_sink& to, const experiment_record& record) {
   const experiment_labels labels(record.configurations);
   to.append(configuration_columns);
   for (const auto& key : labels.keys()) to.append(column_of(key)).append(",");
+  const bool on_ranks = std::ranges::any_of(
+      record.trials, [](const trial_record& trial) { return trial.place.has_value(); });
+  if (on_ranks) to.append("rank,");
   to.append(trial_columns).append(csv_header);
   const auto affected = steadiness_of(record).affected_blocks;
   const counted_trials trials(record, affected);
@@ -166,6 +169,7 @@ void write_experiment_csv(text_sink& to, const experiment_record& record) {
     const auto& configuration = record.configurations[trial.configuration];
     std::string values;
     for (const auto& value : labels.values(trial.configuration)) values += csv_field(value) + ",";
+    if (on_ranks) values += trial.place ? fmt::format("{},", trial.place->rank) : ",";
     for (std::size_t m = 0; m < trial.members.size(); ++m) {
       const auto& run = trial.members[m];
       write_csv_rows(

@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "framework/base/clock.hpp"
 #include "framework/run/execute/executor.hpp"
@@ -16,7 +18,9 @@ namespace graphline {
 template <class Host>
 class phase_state {
  public:
-  explicit phase_state(Host& host) noexcept : host_(host) {}
+  /// @param on_failure Called after each failure, on the thread that reports it; does not throw.
+  explicit phase_state(Host& host, std::function<void()> on_failure = {})
+      : host_(host), on_failure_(std::move(on_failure)) {}
 
   /// Resets the state. The caller finishes one pending item after beginning the last frame.
   /// @pre No other thread uses the state.
@@ -54,6 +58,7 @@ class phase_state {
         failure_ = "out of memory";  // fits the small-string buffer
       }
     });
+    if (on_failure_) on_failure_();
   }
   bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
 
@@ -86,6 +91,7 @@ class phase_state {
 
  private:
   Host& host_;
+  std::function<void()> on_failure_;
   const stop_request* stop_ = nullptr;
   const recording* into_ = nullptr;  ///< counts complete frames
   std::atomic<bool> stopping_{false};

@@ -54,7 +54,7 @@ class ready_executor final : public executor {
         shares_(share.cpu != nullptr || share.device != nullptr),
         progress_(pipeline.planned(), pipeline.slots().size()),
         live_(pipeline.slots().size()),
-        state_(host_),
+        state_(host_, [this] { cancel_waits(); }),
         host_(pipeline, std::forward<World>(world)...) {
     const plan& p = pipeline.planned();
     for (const auto& stage : pipeline.slots().front().stages) {
@@ -268,6 +268,14 @@ class ready_executor final : public executor {
       into.cpu_stage = r;
     } else {
       post(r, into);
+    }
+  }
+
+  /// Ends the waits for other ranks, which may wait for the stage that failed.
+  void cancel_waits() noexcept {
+    if (awaiting_.empty()) return;
+    for (const bound_stage& stage : pipeline_.slots().front().stages) {
+      if (stage.awaits != nullptr) stage.awaits->cancel();
     }
   }
 
