@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "framework/base/error.hpp"
+#include "framework/plan/schedules/schedule.hpp"
 #include "framework/spec/settings_table.hpp"
 
 namespace graphline {
@@ -49,7 +50,7 @@ void check_settings_of_ranks(const pipeline_spec& spec, diagnostics& out) {
               fmt::format("'{}' does not work in a pipeline on several ranks: {}", key, why));
   };
   const settings& run = spec.run;
-  refuse(run.graphs == graph_mode::frame, "graphs",
+  refuse(properties_of(run).one_launch, "graphs",
          "a graph belongs to one device; use graphs: stage");
   refuse(run.batch_frames > 1, "batch_frames", "all ranks must run the same frames; omit it");
   refuse(run.late != late_rule::finish, "late", "all ranks must run the same frames; omit it");

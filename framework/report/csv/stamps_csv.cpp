@@ -124,8 +124,9 @@ bool is_number(std::string_view text) {
 }
 
 /// Returns the name of a varied column; "params.KEY" if a fixed column is called KEY.
-std::string column_of(const std::string& key) {
-  const auto fixed = fmt::format(",{}rank,{}{}", configuration_columns, trial_columns, csv_header);
+std::string column_of(const std::string& key, std::string_view rank_column) {
+  const auto fixed =
+      fmt::format(",{}{}{}{}", configuration_columns, rank_column, trial_columns, csv_header);
   const bool taken = fixed.find("," + key + ",") != fixed.npos || key == "ready_ns";
   return csv_field(taken ? "params." + key : key);
 }
@@ -151,11 +152,12 @@ void write_run_csv(text_sink& to, const run_record& record) {
 
 void write_experiment_csv(text_sink& to, const experiment_record& record) {
   const experiment_labels labels(record.configurations);
-  to.append(configuration_columns);
-  for (const auto& key : labels.keys()) to.append(column_of(key)).append(",");
   const bool on_ranks = std::ranges::any_of(
       record.trials, [](const trial_record& trial) { return trial.place.has_value(); });
-  if (on_ranks) to.append("rank,");
+  const std::string_view rank_column = on_ranks ? "rank," : "";
+  to.append(configuration_columns);
+  for (const auto& key : labels.keys()) to.append(column_of(key, rank_column)).append(",");
+  to.append(rank_column);
   to.append(trial_columns).append(csv_header);
   const auto affected = steadiness_of(record).affected_blocks;
   const counted_trials trials(record, affected);
