@@ -339,7 +339,7 @@ std::string why_never_judged(const gate& of, const plan& planned) {
                                                         : "";
 }
 
-std::string why_never_judged(const gate& of, const experiment_plan& planned) {
+std::string why_never_judged(const gate& of, const experiment_plan& planned, std::size_t ranks) {
   if (planned.pairs.empty()) return nothing_to_compare;
   const auto has_deadline = [&](const configuration_member& one) {
     return planned.configurations[one.configuration].members[one.member].run.deadline.has_value();
@@ -352,9 +352,10 @@ std::string why_never_judged(const gate& of, const experiment_plan& planned) {
            "pipeline's 'run' section or in an experiment's 'set'";
   }
   const auto trials = planned.how.trials;
-  if (trials >= static_cast<std::int64_t>(least_blocks)) return "";
+  const std::size_t needed = blocks_needed(ranks);
+  if (trials >= static_cast<std::int64_t>(needed)) return "";
   return fmt::format("a verdict needs {} trials of each configuration, and there will be {}",
-                     least_blocks, trials);
+                     needed, trials);
 }
 
 gate_result judge(const gate& of, const run_record& record, const run_summary& summary) {
@@ -439,7 +440,7 @@ gate_result judge(const gate& of, const experiment_diff& diff) {
       lacking = overloaded(who);
     } else if (!has_figure || !found->change_range()) {
       lacking = no_interval(who, late ? late_share : "p50",
-                            std::min(first->trials.before, first->trials.after), least_blocks);
+                            std::min(first->trials.before, first->trials.after), diff.needed);
     }
     for (const auto& one : figures) {
       if ((one.figure == figure::late) != late) continue;

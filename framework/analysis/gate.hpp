@@ -47,7 +47,7 @@ std::string why_never_judged(const gate& of, const plan& planned);
 
 /// Returns why the gate cannot judge an experiment with this plan (no comparisons, no compared pair
 /// with deadlines, or too few trials for a verdict), or an empty text.
-std::string why_never_judged(const gate& of, const experiment_plan& planned);
+std::string why_never_judged(const gate& of, const experiment_plan& planned, std::size_t ranks = 1);
 
 enum class gate_outcome { passed, failed, not_judged };
 inline constexpr word<gate_outcome> gate_outcome_words[] = {

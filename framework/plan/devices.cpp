@@ -48,7 +48,7 @@ void check_name(const draft& d, const named& name) {
                                         "other things; choose another",
                                         taken));
   }
-  if (name.text.starts_with("rank") &&
+  if (name.text.starts_with("rank") && name.text.size() > 4 &&
       name.text.find_first_not_of("0123456789", 4) == name.text.npos) {
     d.out.error(name.place,
                 fmt::format("a device cannot have the name '{}', which 'on' uses for ranks; choose "

@@ -79,6 +79,33 @@ std::string receiver_name(const rank_transfer& transfer) {
   return (transfer.signal ? "await:" : "receive:") + transfer.name;
 }
 
+std::string sender_name(const rank_transfer& transfer) {
+  return fmt::format("{}:{}@rank{}", transfer.signal ? "signal" : "send", transfer.name,
+                     transfer.to);
+}
+
+/// Returns the planned stage that writes the tensor of a transfer, or is done with a signal.
+std::size_t source_of(const plan& whole, const rank_transfer& transfer) {
+  if (!transfer.signal) {
+    return std::ranges::find(whole.tensors, transfer.name, &planned_tensor::name)->producer;
+  }
+  const auto stage = std::ranges::find(whole.stages, transfer.name, &planned_stage::name);
+  return static_cast<std::size_t>(stage - whole.stages.begin());
+}
+
+/// Returns true if the source of `later` waits for what `earlier` carries.
+bool depends(const pipeline_spec& spec, const plan& whole, const rank_transfer& later,
+             const rank_transfer& earlier) {
+  const std::size_t source = source_of(whole, later);
+  for (std::size_t s = 0; s < whole.stages.size(); ++s) {
+    if (whole.stages[s].inserted) continue;
+    const stage_spec& reader = named_stage(spec, whole.stages[s].name);
+    const bool leads = s == source || whole.reach[s][source];
+    if (leads && reader.rank == earlier.to && needs(reader, earlier)) return true;
+  }
+  return false;
+}
+
 /// Removes from the settings what makes frames due: they are due on rank 0.
 void begin_when_there_is_room(pipeline_spec& spec) {
   const settings defaults;
@@ -150,19 +177,19 @@ pipeline_spec part_of_rank(const pipeline_spec& spec, const plan& whole,
       auto& added = part.stages.emplace_back(link_stage(transfer.signal ? await_kind : receive_kind,
                                                         receiver_name(transfer), t, rank));
       if (!transfer.signal) added.writes = {{transfer.name, {}}};
+      for (const rank_transfer& sent : transfers) {
+        if (sent.from == rank && depends(spec, whole, transfer, sent)) {
+          added.after.push_back({sender_name(sent)});
+        }
+      }
     }
     part.stages.push_back(stage);
     for (std::size_t t = 0; t < transfers.size(); ++t) {
       const rank_transfer& transfer = transfers[t];
       if (transfer.from != rank) continue;
-      const auto tensor = std::ranges::find(whole.tensors, transfer.name, &planned_tensor::name);
-      const std::string& producer =
-          transfer.signal ? transfer.name : whole.stages[tensor->producer].name;
-      if (producer != stage.name.text) continue;
-      const auto to = fmt::format("{}@rank{}", transfer.name, transfer.to);
+      if (whole.stages[source_of(whole, transfer)].name != stage.name.text) continue;
       auto& added = part.stages.emplace_back(
-          link_stage(transfer.signal ? signal_kind : send_kind,
-                     (transfer.signal ? "signal:" : "send:") + to, t, rank));
+          link_stage(transfer.signal ? signal_kind : send_kind, sender_name(transfer), t, rank));
       (transfer.signal ? added.after : added.reads) = {{transfer.name, {}}};
     }
   }
@@ -177,6 +204,7 @@ pipeline_spec part_of_rank(const pipeline_spec& spec, const plan& whole,
       return read;
     });
   });
+  part.run.frames = whole.run.frames;  // a trace may have fewer than declared
   if (rank > 0) begin_when_there_is_room(part);
   return part;
 }

@@ -31,8 +31,9 @@ inline constexpr const char* await_kind = "rank.await";
 std::vector<rank_transfer> transfers_of(const pipeline_spec& spec, const plan& whole,
                                         diagnostics& out);
 
-/// Returns the stages of one rank, in planned order, with the stages that send and receive. Frames
-/// arrive at rank 0 only; the others begin a frame when there is room for it.
+/// Returns the stages of one rank, in planned order, with the stages that send and receive. A stage
+/// that receives waits for those that send what the other rank needs for it. Frames arrive at rank
+/// 0 only; the others begin a frame when there is room for it.
 /// @throws input_error if the rank has no stage
 pipeline_spec part_of_rank(const pipeline_spec& spec, const plan& whole,
                            const std::vector<rank_transfer>& transfers, int rank);

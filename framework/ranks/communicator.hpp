@@ -71,7 +71,8 @@ class communicator {
   virtual void start_receive(int from, int channel, std::span<std::byte> bytes,
                              data_transfer& transfer) = 0;
 
-  /// Returns true if a transfer that was started is done. Also lets the others make progress.
+  /// Returns true if a transfer that was started is done; that of a sender is not done before the
+  /// receiver has started its own. Also lets the others make progress.
   /// @throws run_error
   virtual bool is_done(data_transfer& transfer) = 0;
 

@@ -117,8 +117,8 @@ class mpi_communicator : public communicator {
   void start_send(int to, int channel, std::span<const std::byte> bytes,
                   data_transfer& transfer) override {
     const std::scoped_lock lock(mutex_);
-    check("MPI_Isend", mpi_->start_send(to, channel, bytes.data(), static_cast<int>(bytes.size()),
-                                        &transfer.handle));
+    check("MPI_Issend", mpi_->start_send(to, channel, bytes.data(), static_cast<int>(bytes.size()),
+                                         &transfer.handle));
   }
 
   void start_receive(int from, int channel, std::span<std::byte> bytes,

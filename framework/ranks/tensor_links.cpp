@@ -16,7 +16,7 @@
 namespace graphline {
 namespace {
 
-constexpr nanoseconds until_given_up = 1'000'000'000;
+constexpr nanoseconds drain_timeout = 1'000'000'000;
 constexpr unsigned long timer_slack = 1'000;  // in nanoseconds; 50,000 by default
 constexpr useconds_t sleep_time = 20;
 
@@ -107,7 +107,7 @@ void tensor_links::serve() {
       canceled_ = moved = true;
     }
     if (ending_) {
-      if (ends == 0) ends = now() + until_given_up;
+      if (ends == 0) ends = now() + drain_timeout;
       if (!leaving || problem_ || now() > ends) break;
     }
     if (moved) {
@@ -123,7 +123,12 @@ void tensor_links::serve() {
     lock.lock();
   }
   for (ring& of : rings_) {
-    if (of.link.sends || problem_) continue;
+    if (of.ended == of.started) continue;
+    if (of.link.sends || problem_) {
+      // MPI does not cancel what is sent, and may still read it.
+      static_cast<void>(new auto(std::move(of.buffers)));
+      continue;
+    }
     while (of.ended < of.started) messages_.cancel(of.at(of.ended++).transfer);
   }
 }

@@ -129,7 +129,7 @@ std::pair<int, std::string> rank_and_device(const std::string& text) {
   int rank = 0;
   const char* const last = text.data() + end;
   const auto [at, problem] = std::from_chars(text.data() + word.size(), last, rank);
-  if (at != last || end == word.size() || rank < 0) return {0, text};
+  if (at != last || end == word.size() || end + 1 == text.size()) return {0, text};
   if (problem != std::errc()) return {most_rank + 1, ""};
   return {rank, end == text.size() ? "" : text.substr(end + 1)};
 }

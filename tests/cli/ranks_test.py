@@ -302,6 +302,31 @@ run: {{frames: 40, warmup: 2, {run}}}
         result = json.loads((self.folder / "r.json").read_text())
         self.assertGreater(result["end_to_end"]["count"], 49)
 
+    def test_gates_judge_the_frames_of_all_ranks(self):
+        text = self.parts("strategy: async, arrival: constant, rate: 50, deadline: 15ms",
+                          where=("", ", on: rank1", ", on: rank1"))
+        done = self.run_on(2, "--fail-if", "p50>15ms", "--fail-if", "late>90%", "--fail-if",
+                           "last.p50>15ms", text=text)
+        self.expect(done, 0)
+        self.expect(self.run_on(2, "--fail-if", "p50>100us", text=text), 4)
+
+    def test_a_sender_is_ahead_by_a_bounded_number_of_frames(self):
+        done = self.run_on(2, "--json", "r.json", text="""pipeline: small
+stages:
+  - {name: first, kind: cpu.random_normal, shape: [4]}
+  - {name: slow, kind: cpu.spin, duration: 3ms, reads: first, on: rank1}
+run: {frames: 100, warmup: 1, strategy: overlap}
+""")
+        self.expect(done, 0)
+        first, last = (one["run"] for one in json.loads(
+            (self.folder / "r.json").read_text())["record"]["ranks"])
+        begins = [first["epoch_ns"] + t for t in first["frames"]["begin"]]
+        ends = [last["epoch_ns"] + t for t in last["frames"]["end"]]
+        for frame, end in enumerate(ends):
+            ahead = sum(begin < end for begin in begins) - frame
+            # Two buffers on each side, one frame in flight on each.
+            self.assertLessEqual(ahead, 7, frame)
+
     def test_a_stage_that_fails_on_one_rank_ends_a_pipeline_across_ranks(self):
         text = f"""pipeline: failing
 plugins: {PLUGINS / "faulty.so"}
@@ -431,6 +456,23 @@ run: {{frames: {frames}, warmup: 1, strategy: serial}}
         self.assertRegex(" ".join(done.stderr.split()), r"rank 1 on \S+: it has sent no message")
         self.assertIn("the same command with --resume continues", done.stderr)
         self.check_store_is_whole()
+
+    def test_a_stage_that_hangs_ends_a_comparison(self):
+        (self.folder / "hanging.yaml").write_text(f"""pipeline: hanging
+plugins: {PLUGINS / "faulty.so"}
+params: {{n: 1}}
+stages:
+  - {{name: stuck, kind: test.faulty, how: hang}}
+run: {{frames: 10, warmup: 1}}
+""")
+        (self.folder / "e.yaml").write_text(
+            "experiment: equal\npipeline: hanging.yaml\nvary: {n: [1, 2]}\ntrials: 9\n")
+        begin = time.time()
+        done = self.end(self.compare(2))
+        self.assertLess(time.time() - begin, 30)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(" ".join((done.stdout + done.stderr).split()),
+                         r"rank [01] on \S+ stage 'stuck' .*frame 3 has not returned for 6 s")
 
     def test_ctrl_c_ends_a_comparison_and_its_store_is_whole(self):
         process = self.begin_long_comparison(mpi=PATIENT)

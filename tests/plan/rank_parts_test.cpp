@@ -69,6 +69,16 @@ TEST(rank_parts, send_what_another_rank_reads_and_receive_it_before_it_is_read) 
   EXPECT_THAT(of.stages_of(1), ElementsAre("receive:a", "b", "send:b@rank0"));
 }
 
+TEST(rank_parts, receive_after_sending_what_the_other_rank_needs_for_it) {
+  auto of = there_and_back();
+  const plan p = of.whole();
+  const auto part = part_of_rank(of.spec, p, transfers_of(of.spec, p, of.out), 0);
+  const auto receives =
+      std::ranges::find(part.stages, "receive:b", [](const stage_spec& s) { return s.name.text; });
+  ASSERT_EQ(receives->after.size(), 1U);
+  EXPECT_EQ(receives->after.front().text, "send:a@rank1");
+}
+
 TEST(rank_parts, send_a_tensor_once_to_each_rank_that_reads_it) {
   auto of = on_ranks(spec_builder()
                          .input("x", {4})

@@ -164,14 +164,17 @@ exit_status predict_comparison(compare_arguments given) {
 class prepared_comparison {
  public:
   /// @param leads Print warnings.
-  prepared_comparison(const compare_arguments& given, const stop_request& stop, bool leads)
+  /// @param ranks That run blocks.
+  prepared_comparison(const compare_arguments& given, const stop_request& stop, bool leads = true,
+                      std::size_t ranks = 1)
       : given_(given),
         stop_(stop),
+        ranks_(ranks),
         planned_(plan_experiment_file(given.experiment, given.device, plan_use::run, stages_,
                                       given.plugins, leads)),
         devices_(given.device) {
     apply(given, planned_.how);
-    given.gates.refuse([&](const gate& of) { return why_never_judged(of, planned_); });
+    given.gates.refuse([&](const gate& of) { return why_never_judged(of, planned_, ranks_); });
     runner_ = make_trial_runner(planned_, std::ref(devices_), devices_.memory_budget());
   }
 
@@ -191,13 +194,13 @@ class prepared_comparison {
 
   /// Prints what follows, to standard error, because a result may go to standard output.
   void announce() const {
-    if (!times_.empty()) print_warnings(report::forewarnings(planned_));
+    if (!times_.empty()) print_warnings(report::forewarnings(planned_, ranks_));
     if (given_.quiet) return;
     if (times_.empty()) {
       print(stderr, fmt::format("{}: going on from {}\n", printable(planned_.name),
                                 counted(std::ssize(done_), "trial")));
     } else {
-      print(stderr, paragraph(report::in_brief(planned_, times_), 0, style_of(stderr)));
+      print(stderr, paragraph(report::in_brief(planned_, times_, ranks_), 0, style_of(stderr)));
     }
   }
 
@@ -241,6 +244,7 @@ class prepared_comparison {
  private:
   const compare_arguments& given_;
   const stop_request& stop_;
+  std::size_t ranks_;
   stage_registry stages_ = builtin_stages();
   experiment_plan planned_;
   device_set devices_;
@@ -255,7 +259,7 @@ class prepared_comparison {
 
 exit_status compare(const compare_arguments& given) {
   if (!given.predict.empty()) return predict_comparison(given);
-  prepared_comparison ready(given, stop_on_interrupt(), true);
+  prepared_comparison ready(given, stop_on_interrupt());
   if (given.check) {
     ready.try_out();
     ready.print_check();
@@ -281,11 +285,13 @@ exit_status compare_on_ranks(compare_arguments& given, communicator& messages,
     if (!given.predict.empty()) {
       throw input_error("--predict: predictions run on one rank; start without MPI's launcher");
     }
-    ready.emplace(given, job.stop(), leads);
+    ready.emplace(given, job.stop(), leads, static_cast<std::size_t>(messages.size()));
     leads && !given.check ? ready->open() : ready->try_out();
-    std::string texts = ready->device().backend;
+    std::string texts;
     for (const auto& source : ready->planned().sources) texts += source->text();
-    return what_runs(ready->planned().name, texts);
+    for (const auto& [file, checksum] : ready->planned().files) texts += checksum;
+    return fmt::format("{} on {}", what_runs(ready->planned().name, texts),
+                       ready->device().backend);
   });
   if (refused) return *refused;
   const trial_place place{messages.rank(), job.host()};

@@ -162,10 +162,12 @@ struct prepared_run {
 };
 
 /// @throws What opening the device and `session` throw
-prepared_run prepare(run_arguments& given, const stop_request& stop, plan p) {
+prepared_run prepare(run_arguments& given, const stop_request& stop, plan p, bool is_part = false) {
   given.results.gates.refuse([&](const gate& of) {
+    // Another rank may have the stage, and rank 0 has the deadline.
+    if (is_part && (!of.stage.empty() || of.metric == "late")) return std::string();
     return of.metric == "error" && given.reference.empty()
-               ? "the outputs have no reference, which --reference DIR names"
+               ? std::string("the outputs have no reference, which --reference DIR names")
                : why_never_judged(of, p);
   });
   auto devices = given.pipeline.open_devices_of(p);
@@ -236,7 +238,7 @@ exit_status run_on_ranks(run_arguments& given, communicator& messages,
     plan p = own.make(given.pipeline, messages, ranks.stop());
     const auto what =
         what_runs(p.pipeline, own.text() + std::string(p.source ? p.source->text() : ""));
-    ready.emplace(prepare(given, ranks.stop(), std::move(p)));
+    ready.emplace(prepare(given, ranks.stop(), std::move(p), own.is_part()));
     return what;
   });
   if (refused) return *refused;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "framework/analysis/analyze.hpp"
 #include "framework/analysis/ranks/ranks_summary.hpp"
 #include "framework/analysis/run/summary.hpp"
@@ -16,12 +18,28 @@
 namespace graphline {
 namespace {
 
+bool has_stage(const rank_record& rank, const std::string& name) {
+  return rank.run &&
+         std::ranges::find(rank.run->stages, name, &stage_record::name) != rank.run->stages.end();
+}
+
 /// Judges each rank. Returns the first that fails, else the first that cannot be judged, else the
-/// largest value.
+/// largest value. Of a pipeline in parts, judges the frames that all ranks completed.
 gate_result judge_ranks(const gate& of, const ranks_record& record,
                         const ranks_analysis& analysis) {
+  const bool of_frames = of.stage.empty() && of.metric != "device_memory" && of.metric != "error";
+  if (record.parts && of_frames) {
+    if (analysis.whole) return judge(of, *analysis.whole, analysis.whole_summary);
+    return {of, gate_outcome::not_judged, {}, "a rank is lost, or its clock unknown"};
+  }
   std::optional<gate_result> worst;
   for (std::size_t r = 0; r < record.ranks.size(); ++r) {
+    // A stage of a pipeline in parts is on one rank.
+    const bool elsewhere = record.parts && !of.stage.empty() &&
+                           std::ranges::any_of(record.ranks, [&](const rank_record& rank) {
+                             return has_stage(rank, of.stage);
+                           });
+    if (elsewhere && !has_stage(record.ranks[r], of.stage)) continue;
     gate_result found{of, gate_outcome::not_judged, {}, record.ranks[r].lost};
     if (analysis.ranks[r]) found = judge(of, *record.ranks[r].run, analysis.ranks[r]->summary);
     const auto badness = [](const gate_result& result) {

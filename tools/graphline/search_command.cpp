@@ -133,7 +133,8 @@ class search_run {
     auto& sources = known->second;
     try {
       const nanoseconds began = now();
-      const auto most = static_cast<nanoseconds>(predicted_share * double(time_limit));
+      const auto left = static_cast<double>(time_limit - (planned_at_ - begun_));
+      const auto most = static_cast<nanoseconds>(predicted_share * left);
       if (is_new && sources_.size() <= most_sources && began - planned_at_ + source_time_ < most) {
         std::vector<std::pair<std::string, std::string>> set;
         for (const auto& of : candidate.what.assignments) {

@@ -126,6 +126,14 @@ std::optional<interval> configuration_change::change_range() const noexcept {
   return figure == graphline::figure::late ? difference_range : change_of(ratio_range);
 }
 
+namespace {
+
+std::size_t ranks_of(const experiment_record& record) {
+  return std::max<std::size_t>(1, counted_trials(record).by_rank().size());
+}
+
+}  // namespace
+
 experiment_diff compare(const experiment_record& before, const experiment_record& after,
                         before_after<std::string> files) {
   const auto first = members_of(before);
@@ -137,7 +145,8 @@ experiment_diff compare(const experiment_record& before, const experiment_record
                          .only_before = missing_in(second, first),
                          .only_after = missing_in(first, second),
                          .interrupted = {before.interrupted, after.interrupted},
-                         .failure = {before.failure, after.failure}};
+                         .failure = {before.failure, after.failure},
+                         .needed = blocks_needed(std::max(ranks_of(before), ranks_of(after)))};
   std::vector<std::optional<estimated_change>> estimates;
   std::vector<before_after<bool>> grows;  // whether latency grows, by change
   for (const auto& member : first) {

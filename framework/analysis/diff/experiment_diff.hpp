@@ -42,6 +42,7 @@ struct experiment_diff {
   std::vector<std::string> only_after;
   before_after<bool> interrupted = {};
   before_after<std::optional<std::string>> failure = {};
+  std::size_t needed = least_blocks;  ///< trials of a configuration for an interval, in each
 };
 
 /// Compares two experiments by their counted trials (see `counted_trials`). Matches configurations

@@ -79,13 +79,6 @@ struct family {
   }
 };
 
-/// Resamples a percentile of times by block.
-auto percentile_resampling(double p) {
-  return [p](std::vector<std::vector<nanoseconds>> times, const block_draws& draws) {
-    return resample_percentile(pooled_times(std::move(times)), p, draws);
-  };
-}
-
 /// Returns true if `blocks` blocks would decide the ratio with a power of 80 %.
 bool would_decide(const inconclusive_ratio& ratio, block_count blocks, block_count seen) {
   constexpr double power_quantile = 0.84;  // normal quantile of 80 %
@@ -111,6 +104,18 @@ sampled_blocks::sampled_blocks(std::vector<std::vector<std::size_t>> of, std::ui
     draws.emplace_back(rank.size(), count, of_draws);
     of_draws = mix_seed(of_draws, 1);
   }
+}
+
+std::optional<resampled_figure> sampled_blocks::percentile(
+    const std::vector<std::vector<nanoseconds>>& times, double p) const {
+  std::vector<resampled_figure> of_ranks;
+  for (std::size_t r = 0; r < by_rank.size(); ++r) {
+    const pooled_times pooled(of_rank(r, times));
+    const std::size_t needed = by_rank.size() == 1 ? 1 : samples_needed(p);
+    if (pooled.count() < needed) return std::nullopt;
+    of_ranks.push_back(resample_percentile(pooled, p, draws[r]));
+  }
+  return of_ranks.size() == 1 ? of_ranks.front() : average_of_ranks(of_ranks, weights, false);
 }
 
 namespace {
@@ -232,14 +237,14 @@ std::vector<comparison> compare_stages(const counted_trials& trials,
     return summaries[member.configuration].members[member.member];
   };
   std::map<std::pair<configuration_member, std::string>, std::optional<resampled_figure>> known;
-  const auto p50_of = [&](const configuration_member& member,
-                          const member_summary::stage& stage) -> const resampled_figure& {
-    auto& found = known[{member, stage.name}];
-    if (!found) {
-      found = blocks.average(stage_times(trials.of(member), stage.name, *stage.what),
-                             percentile_resampling(0.5));
+  const auto p50_of =
+      [&](const configuration_member& member,
+          const member_summary::stage& stage) -> const std::optional<resampled_figure>& {
+    const auto [at, is_new] = known.try_emplace({member, stage.name});
+    if (is_new) {
+      at->second = blocks.percentile(stage_times(trials.of(member), stage.name, *stage.what), 0.5);
     }
-    return *found;
+    return at->second;
   };
   family all{blocks.count(), record.how.margin};
   for (const auto& pair : record.pairs) {
@@ -250,8 +255,9 @@ std::vector<comparison> compare_stages(const counted_trials& trials,
         // Do not compare launch times with execution times.
         const bool alike = reference.name == stages[s].name && reference.what == stages[s].what;
         if (!alike || !reference.times) continue;
-        all.add({.pair = pair, .stage = s}, p50_of(pair.what, stages[s]),
-                p50_of(pair.reference, reference));
+        const auto& value = p50_of(pair.what, stages[s]);
+        const auto& other = p50_of(pair.reference, reference);
+        if (value && other) all.add({.pair = pair, .stage = s}, *value, *other);
       }
     }
   }
@@ -266,8 +272,7 @@ std::vector<comparison> compare_chains(const counted_trials& trials,
   const auto resampled = [&](const chain_figures& from, figure of) {
     const double p = of == figure::tail ? record.how.tail : 0.5;
     const bool known = from.times && from.times->percentile(p);
-    return known ? std::optional(blocks.average(from.by_trial, percentile_resampling(p)))
-                 : std::nullopt;
+    return known ? blocks.percentile(from.by_trial, p) : std::nullopt;
   };
   family all{blocks.count(), record.how.margin};
   for (const chain_summary& what : chains) {

@@ -31,17 +31,10 @@ struct sampled_blocks {
 
   block_count count() const noexcept { return {blocks, by_rank.size()}; }
 
-  /// Returns the metric of the blocks: that of each rank by `resample(items, draws)`, with the
-  /// items of its blocks, averaged.
-  /// @param items One per block.
-  template <class Item, class Resample>
-  resampled_figure average(const std::vector<Item>& items, const Resample& resample) const {
-    std::vector<resampled_figure> of_ranks;
-    for (std::size_t r = 0; r < by_rank.size(); ++r) {
-      of_ranks.push_back(resample(of_rank(r, items), draws[r]));
-    }
-    return of_ranks.size() == 1 ? of_ranks.front() : average_of_ranks(of_ranks, weights, false);
-  }
+  /// Returns a percentile of times by block: that of each rank, averaged. Empty if a rank has too
+  /// few times for it.
+  std::optional<resampled_figure> percentile(const std::vector<std::vector<nanoseconds>>& times,
+                                             double p) const;
 
   template <class Item>
   std::vector<Item> of_rank(std::size_t rank, const std::vector<Item>& items) const {

@@ -116,15 +116,15 @@ std::vector<rank_of_experiment> ranks_of(const experiment_record& record,
   for (const auto& blocks : trials.by_rank()) {
     const auto& of_baseline = trials.of(baseline.configuration);
     const trial_record& first = *of_baseline[blocks.front()];
-    if (!first.place) continue;
     std::vector<nanoseconds> times;
     for (const std::size_t b : blocks) {
       append(times, end_to_end_times(of_baseline[b]->members[baseline.member]));
     }
-    ranks.push_back({*first.place, blocks.size(), first.members.front().device.name,
+    ranks.push_back({first.place, blocks.size(), first.members.front().device.name,
                      distribution::of(std::move(times))});
   }
   std::ranges::sort(ranks, {}, &rank_of_experiment::place);
+  if (!ranks.empty() && !ranks.back().place) ranks.clear();
   return ranks;
 }
 

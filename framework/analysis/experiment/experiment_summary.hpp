@@ -139,7 +139,7 @@ struct steadiness {
 
 /// What one rank of an experiment under MPI ran.
 struct rank_of_experiment {
-  trial_place place;
+  std::optional<trial_place> place;   ///< empty for blocks before or after, without MPI
   std::size_t blocks = 0;             ///< that count
   std::string device;                 ///< name
   std::optional<distribution> times;  ///< end to end, of the first baseline

@@ -44,6 +44,17 @@ std::vector<double> levels_of(const std::vector<const run_record*>& runs,
   return logs;
 }
 
+/// Returns the positions of the blocks of ranks with enough of them: among few, centering makes
+/// some equal to the median, and others seem far from it.
+std::vector<std::size_t> judged_blocks(const counted_trials& trials) {
+  std::vector<std::size_t> judged;
+  for (const auto& rank : trials.by_rank()) {
+    if (rank.size() >= least_blocks) judged.insert(judged.end(), rank.begin(), rank.end());
+  }
+  std::ranges::sort(judged);
+  return judged;
+}
+
 /// Returns the median level over the references, by block.
 std::vector<double> block_levels(const counted_trials& trials, const experiment_record& record) {
   if (trials.blocks().empty()) return {};
@@ -93,9 +104,12 @@ steadiness steadiness_of(const experiment_record& record) {
   if (record.prediction) return result;  // a virtual machine has no noise
   const counted_trials trials(record);
   result.stood_still_blocks = trials.stood_still_blocks();
-  if (trials.blocks().size() < least_blocks) return result;
-  const auto levels = block_levels(trials, record);
-  if (levels.empty()) return result;
+  const auto judged = judged_blocks(trials);
+  if (judged.empty()) return result;
+  const auto all = block_levels(trials, record);
+  if (all.empty()) return result;
+  std::vector<double> levels;
+  for (const std::size_t b : judged) levels.push_back(all[b]);
   const auto change = change_over(levels);
   if (change && std::abs(*change) > std::log1p(record.how.margin)) {
     result.drift = std::expm1(*change);
@@ -103,7 +117,7 @@ steadiness steadiness_of(const experiment_record& record) {
   const auto apart = apart_from_neighbors(levels, change.value_or(0));
   const double limit = std::max(6 * spread_between_neighbors(levels), 3 * record.how.margin);
   for (std::size_t b = 0; b < apart.size(); ++b) {
-    if (std::abs(apart[b]) > limit) result.affected_blocks.push_back(trials.blocks()[b]);
+    if (std::abs(apart[b]) > limit) result.affected_blocks.push_back(trials.blocks()[judged[b]]);
   }
   return result;
 }

@@ -26,53 +26,33 @@ std::optional<distribution> times_of_all(const ranks_record& record, const ranks
   return pooled;
 }
 
-/// A frame of a pipeline in parts, on the clock of rank 0.
-struct whole_frame {
-  nanoseconds due = 0;
-  nanoseconds end = 0;  ///< of the last rank
-};
-
-/// Returns the frames that all ranks completed, and the largest error of a clock. Empty if a rank
-/// is lost or its clock unknown.
-std::pair<std::vector<whole_frame>, nanoseconds> whole_frames(const ranks_record& record) {
-  std::vector<whole_frame> frames;
+/// Sets the figures of a pipeline in parts, if no rank is lost and all clocks are known.
+void add_whole_frames(const ranks_record& record, ranks_analysis& to) {
+  run_record whole;
   nanoseconds error = 0;
   for (const rank_record& rank : record.ranks) {
-    if (!rank.run || !has_begun(*rank.run)) return {};
+    if (!rank.run || !has_begun(*rank.run)) return;
     const run_record& run = *rank.run;
-    const bool first = rank.rank == 0;
-    if (first) frames.resize(run.frames.size());
-    frames.resize(std::min(frames.size(), run.frames.size()));
+    if (rank.rank == 0) {
+      whole = run;
+      whole.stages.clear();
+      whole.run.timing = timing_method::none;
+    }
+    whole.frames.resize(std::min(whole.frames.size(), run.frames.size()));
     const nanoseconds epoch = first_begin(run) - run.frames.front().begin;
-    for (std::size_t f = 0; f < frames.size(); ++f) {
+    for (std::size_t f = 0; f < whole.frames.size(); ++f) {
       const auto clock = clock_of(rank, epoch + run.frames[f].end);
-      if (!clock) return {};
+      if (!clock) return;
       error = std::max(error, clock->error);
-      if (first) frames[f].due = epoch + run.frames[f].due;
-      frames[f].end = std::max(frames[f].end, clock->at - clock->offset);
+      nanoseconds& end = whole.frames[f].end;
+      end = std::max(end, clock->at - clock->offset - *whole.epoch);
     }
   }
-  return {std::move(frames), error};
-}
-
-/// Sets the figures of a pipeline in parts.
-void add_whole_frames(const ranks_record& record, ranks_analysis& to) {
-  const auto [frames, error] = whole_frames(record);
-  std::vector<nanoseconds> times;
-  for (const whole_frame& frame : frames) times.push_back(frame.end - frame.due);
-  to.end_to_end = distribution::of(std::move(times));
-  if (!to.end_to_end) return;
   to.clock_error = error;
-  for (const auto& rank : to.ranks) {
-    if (!rank || !rank->summary.end_to_end) continue;
-    if (const auto& why = rank->summary.end_to_end->why_unsettled(); !why.empty()) {
-      to.end_to_end = std::move(*to.end_to_end).unsettled(why);
-      break;
-    }
-  }
-  const nanoseconds took = frames.back().end - frames.front().due;
-  if (took > 0)
-    to.throughput = static_cast<double>(frames.size()) * 1e9 / static_cast<double>(took);
+  to.whole_summary = analyze(whole).summary;
+  to.end_to_end = to.whole_summary.end_to_end;
+  to.throughput = to.whole_summary.throughput;
+  to.whole = std::move(whole);
 }
 
 std::optional<double> sum_of_throughput(const ranks_analysis& of) {

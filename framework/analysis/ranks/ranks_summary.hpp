@@ -28,6 +28,10 @@ struct ranks_analysis {
   /// last rank; empty if a clock is unknown.
   std::optional<distribution> end_to_end;
   std::optional<nanoseconds> clock_error;  ///< largest, of a pipeline in parts
+  /// Of a pipeline in parts, the frames that all ranks completed as a run without stages, on the
+  /// clock of rank 0, and its summary; empty if a clock is unknown.
+  std::optional<run_record> whole;
+  run_summary whole_summary;
   /// Sum over all ranks or, of a pipeline in parts, frames that all ranks completed per second.
   /// Empty if a rank has none.
   std::optional<double> throughput;

@@ -171,12 +171,12 @@ class blocker_search {
       best_.ready = begin_;
     }
     if (by == cause::other_rank) {
-      best_.gap = time_category::other_rank_wait;
-      best_.ready = begin_;
-      // The thread waited after what it did before in this frame.
+      // The other rank may have waited for what this one sent, and the thread for what it did before.
       if (schedule_.in_order) {
         consider(done_.before_in_lane(later_, 0), time_category::other_rank_wait, order::by_stamps);
       }
+      best_.gap = time_category::other_rank_wait;
+      best_.ready = begin_;
       return;
     }
     const nanoseconds ready = best_.ready;

@@ -111,7 +111,8 @@ class experiment_run {
       const std::size_t block = next;
       next = open_block(block + 1);
       const auto helped = options_.helpers != nullptr ? options_.helpers->count() : 0;
-      for (std::size_t h = 0; h < helped && next < requested() && !has_begun(next); ++h) {
+      const std::size_t most = requested() + (helped > 0 ? affected() : 0);
+      for (std::size_t h = 0; h < helped && next < most && !has_begun(next); ++h) {
         options_.helpers->begin(h, next, elapsed());
         next = open_block(next + 1);
       }
@@ -140,7 +141,8 @@ class experiment_run {
     }
     began_ = now() - until;
     for (const auto& trial : done) {
-      if (trial.place != options_.place && !is_complete(trial.block)) left_.insert(trial.block);
+      if (trial.place != options_.place && !is_complete(trial.block))
+        abandoned_.insert(trial.block);
     }
   }
 
@@ -156,12 +158,14 @@ class experiment_run {
 
   /// Returns the first block from `block` on in which this process may run trials.
   std::size_t open_block(std::size_t block) const {
-    while (left_.contains(block) || is_complete(block)) ++block;
+    while (abandoned_.contains(block) || is_complete(block)) ++block;
     return block;
   }
 
   /// Returns the number of blocks to run, with those that replace incomplete ones.
-  std::size_t requested() const noexcept { return as_size(planned_.how.trials) + left_.size(); }
+  std::size_t requested() const noexcept {
+    return as_size(planned_.how.trials) + abandoned_.size();
+  }
 
   /// Keeps the trials of the blocks that helpers ran. Returns false if the experiment ends.
   bool add_trials_of_helpers() {
@@ -184,7 +188,8 @@ class experiment_run {
   /// if requested trials are missing.
   bool goes_on(std::size_t block) {
     if (has_begun(block)) return true;
-    const std::size_t done = block - left_.size();
+    std::size_t done = 0;
+    for (std::size_t b = 0; b < block; ++b) done += is_complete(b) ? 1 : 0;
     if (const auto& width = planned_.how.narrow_to;
         width && block > 0 && !planned_.pairs.empty() && narrow_enough(record_, *width)) {
       if (block < requested()) {
@@ -195,7 +200,7 @@ class experiment_run {
       return false;
     }
     if (block >= requested() && !is_to_repeat(block)) return false;
-    if (const auto& limit = planned_.how.time_limit; limit && block > 0 && elapsed() >= *limit) {
+    if (const auto& limit = planned_.how.time_limit; limit && done > 0 && elapsed() >= *limit) {
       record_.stopped =
           fmt::format("the time limit of {} was reached after {}",
                       format_duration(static_cast<double>(*limit)), trials_of_each(done));
@@ -204,12 +209,18 @@ class experiment_run {
     return true;
   }
 
+  /// Returns the number of blocks to repeat.
+  std::size_t affected() const {
+    if (!planned_.how.repeat_affected) return 0;
+    const auto machine = steadiness_of(record_);
+    return machine.affected_blocks.size() + machine.stood_still_blocks.size();
+  }
+
   /// Returns true if an additional block must replace a disturbed block.
   bool is_to_repeat(std::size_t block) {
     const auto asked = requested();
     if (!planned_.how.repeat_affected) return false;
-    const auto machine = steadiness_of(record_);
-    const auto affected = machine.affected_blocks.size() + machine.stood_still_blocks.size();
+    const auto affected = this->affected();
     if (block - asked >= affected) return false;
     if (block < 2 * asked) return true;
     record_.stopped = fmt::format(
@@ -280,9 +291,9 @@ class experiment_run {
   const experiment_options& options_;
   experiment_record record_;
   std::set<std::pair<std::size_t, std::size_t>> done_;  ///< block and configuration
-  std::set<std::size_t> left_;  ///< blocks that another process left incomplete
-  std::size_t blocks_;          ///< maximum number of blocks
-  nanoseconds took_ = 0;        ///< sum over all trials
+  std::set<std::size_t> abandoned_;  ///< blocks that another process left incomplete
+  std::size_t blocks_;               ///< maximum number of blocks
+  nanoseconds took_ = 0;             ///< sum over all trials
   nanoseconds began_ = 0;  ///< host time at which the experiment would have begun without pauses
 };
 

@@ -85,8 +85,7 @@ prediction_record origin_of(const std::vector<prediction_source>& sources, std::
 const plan& with_one_device(const plan& p) {
   if (p.ranks > 1) {
     throw input_error(fmt::format(
-        "pipeline '{}' has stages on {} ranks, and predictions are of pipelines on one; "
-        "measure it",
+        "pipeline '{}' has stages on {} ranks; predictions support one rank, so run it instead",
         p.pipeline, p.ranks));
   }
   if (p.devices.size() > 1) {

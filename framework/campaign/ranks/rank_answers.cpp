@@ -119,7 +119,7 @@ void rank_job::handle(const rank_message& message) {
       update(from, std::string(text));
       return;
     case message_kind::done:
-      from.at = phase::done;
+      from.at = std::max(from.at, phase::done);
       return;
     case message_kind::result:
       take_result(from, text);

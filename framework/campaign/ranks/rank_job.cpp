@@ -269,9 +269,19 @@ void rank_job::begin_work() {
 }
 
 void rank_job::end_work() {
+  {
+    const std::scoped_lock lock(mutex_);
+    own().at = std::max(own().at, phase::done);
+    if (!leads()) {
+      messages_.send(0, message_kind::done, "");
+      return;
+    }
+    halt();
+  }
+  // Those that a stage blocks send a result; those that are lost have ended.
+  await([this] { return all_at(phase::done) || out_of_patience(); });
   const std::scoped_lock lock(mutex_);
-  own().at = phase::done;
-  if (leads()) halt();
+  if (!all_at(phase::done)) must_abort_ = true;
 }
 
 void rank_job::assign(int rank, std::string_view work) {
@@ -334,7 +344,9 @@ exit_status rank_job::finish(exit_status of_rank_0) {
 /// complete yet and the stage may still return.
 void rank_job::stand_in() {
   const auto record = abandon_();
-  if (!record && now() - *stopped_ < longest_stage) return;
+  // Rank 0 must report. The work of others is not kept anyway.
+  const nanoseconds grace = works_ && !leads() ? 0 : longest_stage;
+  if (!record && now() - *stopped_ < grace) return;
   const std::string why = "a stage did not return, and no frame was complete";
   if (leads()) {
     must_abort_ = true;

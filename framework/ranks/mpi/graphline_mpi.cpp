@@ -74,7 +74,8 @@ int with_request(void** held, const Call& call) {
 
 int start_send(int to, int channel, const void* data, int bytes, void** held) {
   return with_request(held, [&](MPI_Request* request) {
-    return MPI_Isend(data, bytes, MPI_BYTE, to, channel, tensors, request);
+    // Done when the receiver has begun to receive, so that a sender is not ahead without limit.
+    return MPI_Issend(data, bytes, MPI_BYTE, to, channel, tensors, request);
   });
 }
 

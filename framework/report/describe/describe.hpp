@@ -38,10 +38,11 @@ document describe(const Record& record) {
 document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times);
 
 /// Returns "name: 4 configurations, 10 trials each: about 1 min 20 s".
-std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times);
+std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times,
+                     std::size_t ranks = 1);
 
 /// Returns warnings if there are too few trials for verdicts or for the tail percentile.
-std::vector<std::string> forewarnings(const experiment_plan& planned);
+std::vector<std::string> forewarnings(const experiment_plan& planned, std::size_t ranks = 1);
 
 /// Facts about a calibration that its record does not contain.
 struct calibration_notes {

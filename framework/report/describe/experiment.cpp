@@ -249,9 +249,11 @@ std::string extent_of(const experiment_record& record, const std::vector<member_
   if (record.trials.size() < blocks.size() * configurations) {
     text += fmt::format(", {} of them measured", record.trials.size());
   }
-  std::set<std::optional<trial_place>> ranks;
-  for (const auto& trial : record.trials) ranks.insert(trial.place);
-  if (ranks.size() > 1) text += fmt::format(", on {} ranks", ranks.size());
+  std::set<trial_place> ranks;
+  for (const auto& trial : record.trials) {
+    if (trial.place) ranks.insert(*trial.place);
+  }
+  if (!ranks.empty()) text += ", on " + counted(ranks.size(), "rank");
   if (members.size() == 1) {
     const auto frames = frames_of(members.front().second);
     if (!frames.empty()) text += fmt::format("; a trial: {}", frames);
@@ -492,10 +494,11 @@ std::string rough_duration(double ns) {
 
 /// Returns the number of blocks that begin before the time limit, at least 1. `block`: duration of
 /// a block.
-std::int64_t blocks_in_time(const experiment_plan& planned, nanoseconds block) {
+std::int64_t blocks_in_time(const experiment_plan& planned, nanoseconds block,
+                            std::int64_t ranks = 1) {
   const auto limit = planned.how.time_limit;
   if (!limit || block == 0) return planned.how.trials;
-  return std::min(planned.how.trials, (*limit - 1) / block + 1);
+  return std::min(planned.how.trials, ranks * ((*limit - 1) / block + 1));
 }
 
 std::string rules(const experiment_settings& how) {
@@ -514,10 +517,10 @@ std::string rules(const experiment_settings& how) {
 
 }  // namespace
 
-std::vector<std::string> forewarnings(const experiment_plan& planned) {
+std::vector<std::string> forewarnings(const experiment_plan& planned, std::size_t ranks) {
   std::vector<std::string> texts;
   const auto trials = planned.how.trials;
-  const auto blocks = static_cast<std::int64_t>(least_blocks);
+  const auto blocks = static_cast<std::int64_t>(blocks_needed(ranks));
   if (!planned.pairs.empty() && trials < blocks) {
     texts.push_back(fmt::format("trials: {} gives no intervals and no verdicts, which need {}",
                                 trials, blocks));
@@ -541,14 +544,17 @@ std::vector<std::string> forewarnings(const experiment_plan& planned) {
   return texts;
 }
 
-std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {
+std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times,
+                     std::size_t ranks) {
   const auto block = std::accumulate(trial_times.begin(), trial_times.end(), nanoseconds{0});
-  const auto blocks = blocks_in_time(planned, block);
+  const auto at_once = static_cast<std::int64_t>(ranks);
+  const auto blocks = blocks_in_time(planned, block, at_once);
+  const auto rounds = (blocks + at_once - 1) / at_once;
   return fmt::format("{}: {}, {}{} each: about {}", printable(planned.name),
                      counted(planned.configurations.size(), "configuration"),
                      blocks < planned.how.trials ? "at most " : "",
                      counted(planned.how.trials, "trial"),
-                     rough_duration(static_cast<double>(block) * static_cast<double>(blocks)));
+                     rough_duration(static_cast<double>(block) * static_cast<double>(rounds)));
 }
 
 document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {

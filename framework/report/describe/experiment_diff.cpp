@@ -89,7 +89,7 @@ note notes_of(const experiment_diff& found) {
     text += "overloaded: latency grows with the length of a trial, and is not compared\n";
   }
   if (static_cast<std::size_t>(intervals + overloaded) < found.changes.size()) {
-    text += fmt::format("no interval below {} trials of a configuration in each\n", least_blocks);
+    text += fmt::format("no interval below {} trials of a configuration in each\n", found.needed);
   }
   if (found.tail.before != found.tail.after) {
     text += fmt::format("tails are not compared: {} before, {} after\n",

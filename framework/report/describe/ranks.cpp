@@ -195,14 +195,15 @@ void add_ranks(document& to, const experiment_view& of) {
   using r = const rank_of_experiment&;
   auto made = table_of<rank_of_experiment>(
       {"ranks", "Ranks", "rank"},
-      {{{"rank", "rank"}, [](r x) { return fmt::to_string(x.place.rank); }},
-       {{"host", "on"}, [](r x) { return x.place.host; }},
+      {{{"rank", "rank"}, [](r x) { return x.place ? fmt::to_string(x.place->rank) : "no MPI"; }},
+       {{"host", "on"}, [](r x) { return x.place ? x.place->host : ""; }},
        {{"device", "device", {}, 2}, [](r x) { return x.device; }},
        {{.key = "blocks",
          .title = "blocks",
          .in = none,
-         .help = "that count; figures are compared within each rank and then averaged, so that the "
-                 "speed of a rank is not taken for that of a configuration"},
+         .help =
+             "that count; figures are compared within each rank and then averaged, so differences "
+             "in speed between ranks do not affect verdicts"},
         [](r x) { return cell(x.blocks); }},
        {{.key = "p50", .title = "p50 of baseline", .in = duration},
         [](r x) { return percentile_cell(x.times, 0.5); }}},

@@ -82,7 +82,7 @@ static constexpr std::string_view category_meanings[] = {
     "inputs are ready, and no host thread has taken it up; at a frame's end: all work is done, and "
     "the host thread is busy with other frames",
     "the same stage still works on the previous frame",
-    "the data of another rank have not arrived",
+    "the data of another rank had not arrived",
     "the device is done, and the host is not yet aware of it",
     "what the timing method does not measure"};
 static_assert(std::size(category_meanings) == std::size(time_category_words));

@@ -288,11 +288,16 @@ int open_store(const std::string& path, store_opening how) {
   return open_locked(path, O_RDWR | O_APPEND | (resumes ? 0 : O_CREAT), path);
 }
 
-/// Returns the name of a trial's device. All trials must have the same device.
+/// Returns the name of a trial's device. All trials of a rank must have the same.
 std::optional<std::string> device_of(const trial_record& trial) {
   if (trial.members.empty()) return std::nullopt;
   const auto& device = trial.members.front().device;
   return fmt::format("{} ({})", device.name, device.backend);
+}
+
+/// Returns the kind in the name of a device.
+std::string backend_in(const std::optional<std::string>& device) {
+  return device ? device->substr(device->rfind('(')) : "";
 }
 
 }  // namespace
@@ -355,7 +360,10 @@ std::vector<trial_record> trial_store::take_trials() {
 
 void trial_store::add(const trial_record& trial) {
   const auto device = device_of(trial);
-  const auto& before = devices_.try_emplace(trial.place, device).first->second;
+  // Ranks may have different devices of one kind.
+  auto& before = devices_.try_emplace(trial.place, device).first->second;
+  const auto& first = devices_.begin()->second;
+  if (backend_in(device) != backend_in(first)) before = first;
   if (device != before) {
     throw run_error(
         fmt::format("cannot add a trial on {} to {}, whose trials ran on {}; go on "

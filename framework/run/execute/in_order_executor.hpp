@@ -94,6 +94,16 @@ class in_order_executor : public executor {
     finish_ended();
   }
 
+  /// Waits for another rank and finishes older frames meanwhile.
+  void wait_for(awaiting_stage& stage) {
+    while (result_.completed < begun_ && !stage.is_ready({})) {
+      waits_->pause(host_.now() + device_poll_interval);
+      finish_ended();
+    }
+    stage.await();
+    finish_ended();
+  }
+
   /// Finishes all frames begun. After a failure, throws when it reaches the failed frame.
   void finish_begun() {
     while (result_.completed < begun_) finish_oldest();
@@ -235,8 +245,8 @@ class sequential_executor final : public in_order_executor<Host> {
         this->wait_for(*stage.complete);
         if (causes) into.seen(step.stage, frame.index, host_.now());
       } else {
-        if (stage.awaits != nullptr) {
-          stage.awaits->await();
+        if (stage.awaits != nullptr && !stage.awaits->is_ready({})) {
+          this->wait_for(*stage.awaits);
           waited_for = cause::other_rank;
         }
         if (causes)
