@@ -171,7 +171,8 @@ class blocker_search {
       best_.ready = begin_;
     }
     if (by == cause::other_rank) {
-      // The other rank may have waited for what this one sent, and the thread for what it did before.
+      // The other rank may have waited for what this one sent, and the thread for what it did
+      // before.
       if (schedule_.in_order) {
         consider(done_.before_in_lane(later_, 0), time_category::other_rank_wait, order::by_stamps);
       }
