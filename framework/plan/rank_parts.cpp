@@ -59,7 +59,7 @@ void check_settings_of_ranks(const pipeline_spec& spec, diagnostics& out) {
   refuse(run.max_time.has_value(), "max_time", "all ranks must run the same frames; use 'frames'");
 }
 
-/// The tensor that a planned stage writes and its declared name.
+/// Returns the declared stage that writes a tensor; null for an input and for a copy.
 const planned_stage* producer_of(const plan& whole, const planned_tensor& tensor) {
   if (tensor.input) return nullptr;
   const planned_stage& stage = whole.stages[tensor.producer];
@@ -123,15 +123,18 @@ std::vector<rank_transfer> transfers_of(const pipeline_spec& spec, const plan& w
                                         diagnostics& out) {
   check_settings_of_ranks(spec, out);
   std::vector<rank_transfer> made;
+  const auto is_needed = [&](const rank_transfer& of) {
+    return of.to != of.from && std::ranges::any_of(spec.stages, [&](const stage_spec& s) {
+             return s.rank == of.to && needs(s, of);
+           });
+  };
   for (const planned_tensor& tensor : whole.tensors) {
     const planned_stage* const stage = producer_of(whole, tensor);
     if (stage == nullptr) continue;
     const stage_spec& producer = named_stage(spec, stage->name);
     for (int to = 0; to < whole.ranks; ++to) {
       const rank_transfer next{tensor.name, false, tensor.type, producer.rank, to};
-      const auto reader = std::ranges::find_if(
-          spec.stages, [&](const stage_spec& s) { return s.rank == to && needs(s, next); });
-      if (to == producer.rank || reader == spec.stages.end()) continue;
+      if (!is_needed(next)) continue;
       if (stage->conditional) {
         out.error(producer.name.place,
                   fmt::format("stage '{}' may be skipped, so rank {} cannot send what it writes to "
@@ -146,9 +149,7 @@ std::vector<rank_transfer> transfers_of(const pipeline_spec& spec, const plan& w
     const stage_spec& earlier = named_stage(spec, stage.name);
     for (int to = 0; to < whole.ranks; ++to) {
       const rank_transfer next{stage.name, true, {}, earlier.rank, to};
-      const bool awaited = std::ranges::any_of(
-          spec.stages, [&](const stage_spec& s) { return s.rank == to && needs(s, next); });
-      if (to != earlier.rank && awaited) made.push_back(next);
+      if (is_needed(next)) made.push_back(next);
     }
   }
   return made;
@@ -158,16 +159,13 @@ pipeline_spec part_of_rank(const pipeline_spec& spec, const plan& whole,
                            const std::vector<rank_transfer>& transfers, int rank) {
   pipeline_spec part = spec;
   part.stages.clear();
-  const auto receives = [&](const stage_spec& stage, const rank_transfer& transfer) {
-    return transfer.to == rank && needs(stage, transfer);
-  };
   for (const planned_stage& planned : whole.stages) {
     if (planned.inserted) continue;
     stage_spec stage = named_stage(spec, planned.name);
     if (stage.rank != rank) continue;
     for (std::size_t t = 0; t < transfers.size(); ++t) {
       const rank_transfer& transfer = transfers[t];
-      if (!receives(stage, transfer)) continue;
+      if (transfer.to != rank || !needs(stage, transfer)) continue;
       if (transfer.signal) {
         std::ranges::find(stage.after, transfer.name, &named::text)->text = receiver_name(transfer);
       }

@@ -19,7 +19,7 @@ enum class message_kind {
   progress,  ///< up and down, several times a second; up: what the sender works on
   stop,      ///< down: end early
   work,      ///< down: what the receiver is to do
-  yield,     ///< up: what the work has yielded
+  answer,    ///< up: a result of work
   done,      ///< up: the sender has completed its frames
   all_done,  ///< down: all ranks have
   result,    ///< up: the sender's record, or the error that ended it

@@ -25,8 +25,9 @@ struct tensor_link {
   std::size_t bytes = 0;  ///< may be 0, for a signal
 };
 
-/// Carries the tensors of frames between ranks, in the order of the frames. A sender can be some
-/// frames ahead of its receiver, then waits for it. Tensors pass through buffers of this object.
+/// Carries the tensors of frames between ranks, in the order of the frames. Tensors pass through
+/// buffers on both sides, so a sender can be ahead of its receiver by as many frames as both have
+/// buffers; then it waits.
 ///
 /// A thread starts and ends transfers. With `wait: spin` it polls without a pause, with `yield` it
 /// yields its core between polls, and with `block` it sleeps for about 20 us.
@@ -35,8 +36,8 @@ class tensor_links {
   /// Largest number of bytes of a tensor: MPI counts in 31 bits.
   static constexpr std::size_t most_bytes = 0x7fffffff;
 
-  /// @param depth How many frames a sender can be ahead, at least 1.
-  /// @param stop Cancels what waits when it is raised.
+  /// @param depth Buffers of a link on this side, at least 1.
+  /// @param stop Ends all waits when it is raised.
   /// @throws run_error if the thread cannot be started
   tensor_links(communicator& messages, const std::vector<tensor_link>& links, std::size_t depth,
                wait_mode how, const stop_request& stop);

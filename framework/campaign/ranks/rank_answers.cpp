@@ -135,7 +135,7 @@ void rank_job::handle(const rank_message& message) {
       }
       return;
     case message_kind::work:
-    case message_kind::yield:
+    case message_kind::answer:
       inbox_.push_back(message);
       return;
     case message_kind::go:

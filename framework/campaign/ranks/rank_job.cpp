@@ -298,9 +298,9 @@ std::optional<std::string> rank_job::next_work() {
   return work;
 }
 
-void rank_job::send_yield(std::string_view text) {
+void rank_job::send_answer(std::string_view text) {
   const std::scoped_lock lock(mutex_);
-  messages_.send(0, message_kind::yield, text);
+  messages_.send(0, message_kind::answer, text);
 }
 
 void rank_job::fail(const std::string& why) {
@@ -309,7 +309,7 @@ void rank_job::fail(const std::string& why) {
   messages_.send(0, message_kind::result, fmt::format("error {}", why));
 }
 
-std::optional<rank_message> rank_job::next_yield() {
+std::optional<rank_message> rank_job::next_answer() {
   await([this] { return !inbox_.empty() || stopped_; });
   const std::scoped_lock lock(mutex_);
   if (inbox_.empty()) return std::nullopt;

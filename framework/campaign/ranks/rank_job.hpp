@@ -96,14 +96,14 @@ class rank_job {
   /// Other ranks: waits for work; empty when there is no more.
   std::optional<std::string> next_work();
 
-  /// Other ranks: sends rank 0 what the work has yielded. May be called several times.
-  void send_yield(std::string_view text);
+  /// Other ranks: sends rank 0 a result of work, which may have several.
+  void send_answer(std::string_view text);
 
   /// Other ranks: ends the job for this reason. Rank 0 reports it.
   void fail(const std::string& why);
 
   /// Rank 0: waits for what other ranks have sent; empty if the job must end.
-  std::optional<rank_message> next_yield();
+  std::optional<rank_message> next_answer();
 
   /// Returns why rank 0 stopped the job; empty if it did not, or after an interrupt.
   std::optional<std::string> failure();
@@ -178,7 +178,7 @@ class rank_job {
   std::optional<exit_status> let_go_;   ///< from rank 0: go on, or end
   bool all_done_ = false;               ///< from rank 0
   bool works_ = false;                  ///< between `begin_work` and the end
-  std::deque<rank_message> inbox_;      ///< work, or what it has yielded
+  std::deque<rank_message> inbox_;      ///< work, or its results
   bool may_end_ = false;                ///< from rank 0
   nanoseconds longest_work_ = 0;
   nanoseconds told_ = 0;           ///< when the last `progress` was sent

@@ -8,8 +8,8 @@
 namespace graphline {
 namespace {
 
-// Work is "send", or a block and the time since the experiment began. A rank yields its trials one
-// by one, and then an empty text.
+// Work is "send", or a block and the time since the experiment began. A rank answers "send" with
+// its trials one by one, and then an empty text.
 constexpr const char* send_trials = "send";
 
 }  // namespace
@@ -23,7 +23,7 @@ std::optional<std::vector<trial_record>> rank_helpers::trials() {
   for (const int rank : busy_) job_.assign(rank, send_trials);
   std::vector<trial_record> all;
   while (!busy_.empty()) {
-    const auto message = job_.next_yield();
+    const auto message = job_.next_answer();
     if (!message) return std::nullopt;
     if (message->text.empty()) {
       std::erase(busy_, message->from);
@@ -39,8 +39,8 @@ void run_assigned_blocks(rank_job& job, const trial_place& place, const experime
   std::vector<trial_record> trials;
   while (const auto work = job.next_work()) {
     if (*work == send_trials) {
-      for (const auto& trial : trials) job.send_yield(text.write(trial));
-      job.send_yield("");
+      for (const auto& trial : trials) job.send_answer(text.write(trial));
+      job.send_answer("");
       trials.clear();
       continue;
     }
