@@ -295,7 +295,7 @@ session::session(plan p, device_group on, const stop_request* stop,
                                : "if a stage wrote beyond its outputs, --guard on finds it");
   if (p.ranks > 1) {
     throw input_error(fmt::format(
-        "pipeline '{}' has stages on {} ranks; start it with mpirun -n {} graphline run",
+        "pipeline '{}' has stages on {} ranks; only 'mpirun -n {} graphline run' runs it",
         printable(p.pipeline), p.ranks, p.ranks));
   }
   { const required_realtime permitted(p.run.realtime); }
