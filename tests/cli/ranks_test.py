@@ -278,6 +278,30 @@ run: {{frames: 40, warmup: 2, {run}}}
                                delta=error + 1000)
         self.assertIn("other-rank wait", self.graphline("report", "r.json", "--rank", 1).stdout)
 
+    def test_a_trace_has_all_ranks_on_one_clock(self):
+        self.expect(self.run_on(2, "--trace", "t.json", "--json", "r.json",
+                                text=self.parts("strategy: serial")), 0)
+        trace = json.loads((self.folder / "t.json").read_text())
+        events = trace["traceEvents"]
+        names = {e["pid"]: e["args"]["name"] for e in events if e.get("name") == "process_name"}
+        host = os.uname().nodename
+        self.assertEqual([name.split(": ")[0] for name in names.values()],
+                         [f"rank 0 on {host}"] * 3 + [f"rank 1 on {host}"] * 3)
+        threads = {(e["pid"], e["tid"]) for e in events}
+        self.assertEqual(len({tid for _, tid in threads}), len(threads), "threads are unique")
+        error = max(one["clock_error_ns"] for one in trace["otherData"]["ranks"]) / 1000
+        begins = {}
+        for e in events:
+            if e["ph"] == "X" and e["name"] in ("send:y@rank1", "receive:y"):
+                begins[e["name"], e["args"]["frame"]] = e["ts"]
+        self.assertEqual(len(begins), 80)
+        for frame in range(40):
+            self.assertGreater(begins["receive:y", frame] + 2 * error,
+                               begins["send:y@rank1", frame])
+        self.expect(self.graphline("report", "r.json", "--trace", "again.json"), 0)
+        self.assertEqual((self.folder / "again.json").read_text(),
+                         (self.folder / "t.json").read_text())
+
     def test_a_pipeline_across_ranks_says_how_many_it_needs(self):
         self.expect(self.run_on(3, text=self.parts()), 2,
                     "has stages on ranks 0 to 1, and MPI started 3; use mpirun -n 2")

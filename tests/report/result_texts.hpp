@@ -17,7 +17,7 @@ inline std::string run_csv(const run_record& record) {
 }
 
 inline std::string trace_json(const run_record& record) {
-  return text_by(write_trace, record);
+  return text_by([](text_sink& to, const run_record& of) { write_trace(to, of); }, record);
 }
 
 /// The result file of a kind that is described: a run, an experiment, a

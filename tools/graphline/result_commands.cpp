@@ -54,14 +54,13 @@ exit_status make_reports(const report_arguments& given) {
   auto record = read_record(given.result);
   choose_rank(record, given);
   const auto* run = std::get_if<run_record>(&record);
+  const auto* ranks = std::get_if<ranks_record>(&record);
   const auto& trace = given.files.path("--trace");
-  if (run == nullptr && !trace.empty()) {
+  if (run == nullptr && ranks == nullptr && !trace.empty()) {
     throw input_error(fmt::format(
-        "--trace {}: {} is not the result of one run; {} "
-        "makes a trace",
-        quote(trace, 200), quote(given.result, 200),
-        std::holds_alternative<ranks_record>(record) ? "with --rank N, the run of one rank"
-                                                     : "'graphline run' with --trace FILE"));
+        "--trace {}: {} is not the result of one run; 'graphline run' with --trace FILE makes a "
+        "trace",
+        quote(trace, 200), quote(given.result, 200)));
   }
   const auto says = std::visit([](const auto& of) { return report::describe(of); }, record);
   result_outputs outputs(given.files, {given.result});
@@ -69,6 +68,9 @@ exit_status make_reports(const report_arguments& given) {
   if (run != nullptr) {
     outputs.write("--trace", [&](text_sink& to) { write_trace(to, *run); });
     outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, *run); });
+  }
+  if (ranks != nullptr) {
+    outputs.write("--trace", [&](text_sink& to) { write_trace(to, *ranks); });
   }
   if (const auto* experiment = std::get_if<experiment_record>(&record)) {
     outputs.write("--csv", [&](text_sink& to) { write_experiment_csv(to, *experiment); });

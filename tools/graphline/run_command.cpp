@@ -219,7 +219,6 @@ exit_status run_pipeline(run_arguments& given) {
 exit_status run_on_ranks(run_arguments& given, communicator& messages,
                          const stop_request& interrupted) {
   const bool leads = messages.rank() == 0;
-  const bool traces = !given.results.files.path("--trace").empty();
   if (!leads) {
     given.results.files.clear();
     given.results.quiet = true;
@@ -229,11 +228,6 @@ exit_status run_on_ranks(run_arguments& given, communicator& messages,
   std::optional<prepared_run> ready;  // destroyed after `ranks`, whose thread may abandon the run
   rank_job ranks(messages, records_as_json(), interrupted);
   const auto refused = prepare_job(ranks, [&] {
-    if (traces) {
-      throw input_error(
-          "--trace: a trace shows one rank; write the result with --json FILE, then use "
-          "'graphline report FILE --rank N --trace TRACE'");
-    }
     given.pipeline.choose_device_of_rank(messages.rank(), messages.local_rank());
     plan p = own.make(given.pipeline, messages, ranks.stop());
     const auto what =

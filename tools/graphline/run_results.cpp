@@ -105,6 +105,7 @@ exit_status run_results::report(result_outputs& outputs, const ranks_record& rec
                                    {}},
                                   outputs, quiet, ended);
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });
+  outputs.write("--trace", [&](text_sink& to) { write_trace(to, record); });
   outputs.write(says);
   outputs.finish();
   return status;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "framework/analysis/run/passes.hpp"
@@ -133,12 +135,23 @@ std::string microseconds(nanoseconds ns) {
 /// Writes events one by one. A JSON tree of millions of events would be too large.
 class event_writer {
  public:
-  /// `zero`: the time shown as 0. The numbers of threads follow those of all processes: if a thread
-  /// has the number of its process, Perfetto makes it the main thread.
-  event_writer(text_sink& to, nanoseconds zero, std::size_t devices)
-      : to_(to), zero_(zero), first_thread_(device_process + devices) {}
+  /// The numbers of threads follow those of all processes: if a thread has the number of its
+  /// process, Perfetto makes it the main thread.
+  /// @param processes Of all runs.
+  event_writer(text_sink& to, std::size_t processes) : to_(to), first_thread_(1 + processes) {}
 
+  /// Begins the events of a run.
+  /// @param zero The time shown as 0.
+  /// @param processes, threads Of the runs before.
+  void begin(nanoseconds zero, std::size_t processes, std::size_t threads) {
+    zero_ = zero;
+    first_process_ = static_cast<int>(processes);
+    first_thread_ += threads;
+  }
+
+  int process_of(track on) const noexcept { return first_process_ + on.process; }
   std::size_t number_of(track on) const noexcept { return first_thread_ + on.thread; }
+  std::size_t next_arrow() noexcept { return ++arrows_; }
 
   /// `members`: further members of the event, as JSON without braces.
   void instant(char phase, track on, nanoseconds at, std::string_view members) {
@@ -159,13 +172,15 @@ class event_writer {
  private:
   void write(char phase, track on, std::string_view first, std::string_view members) {
     to_.append(fmt::format("{}{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},{},{}}}", separator_, phase,
-                           on.process, number_of(on), first, members));
+                           process_of(on), number_of(on), first, members));
     separator_ = ",\n";
   }
 
   text_sink& to_;
-  nanoseconds zero_;
+  nanoseconds zero_ = 0;
+  int first_process_ = 0;
   std::size_t first_thread_;
+  std::size_t arrows_ = 0;
   std::string_view separator_;
 };
 
@@ -230,7 +245,7 @@ std::vector<track> tracks_of(const std::vector<timeline_lane>& lanes, std::size_
 /// `on`: an existing track of the process. A viewer would add a missing track.
 void name_process(event_writer& to, track on, std::string_view name) {
   to.about(on, "process_name", "name", json_string(name));
-  to.about(on, "process_sort_index", "sort_index", fmt::to_string(on.process));
+  to.about(on, "process_sort_index", "sort_index", fmt::to_string(to.process_of(on)));
 }
 
 void name_track(event_writer& to, track on, std::string_view name) {
@@ -238,10 +253,11 @@ void name_track(event_writer& to, track on, std::string_view name) {
   to.about(on, "thread_sort_index", "sort_index", fmt::to_string(to.number_of(on)));
 }
 
+/// @param of Beginning of the names of processes.
 void name_everything(event_writer& to, const run_record& record,
                      const std::vector<timeline_lane>& lanes, const std::vector<track>& tracks,
-                     std::size_t rows) {
-  name_process(to, {}, "frames");
+                     std::size_t rows, const std::string& of) {
+  name_process(to, {}, of + "frames");
   for (std::size_t row = 0; row < rows; ++row) {
     name_track(to, {frames_process, row}, fmt::format("in flight {}", row + 1));
   }
@@ -255,7 +271,7 @@ void name_everything(event_writer& to, const run_record& record,
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     if (i == 0 || tracks[i].process != tracks[i - 1].process) {
       const bool host = tracks[i].process == host_process;
-      name_process(to, tracks[i], host ? "host" : device_name(lanes[i].device));
+      name_process(to, tracks[i], of + (host ? "host" : device_name(lanes[i].device)));
     }
     name_track(to, tracks[i], lanes[i].name);
   }
@@ -411,7 +427,6 @@ pass_slices slices_of_pass(const trace_slices& slices, std::size_t pass, std::si
 /// dependent is named after how the dependent waits. `tracks`: track of each lane.
 void write_flows(event_writer& to, const run_record& record, const trace_slices& slices,
                  const std::vector<track>& tracks) {
-  std::size_t id = 0;
   const auto arrow = [&](const timeline_span* before, const timeline_span* after,
                          std::string_view category, std::string_view name) {
     // If the clocks' error swapped begin and end, a viewer would reverse the arrow.
@@ -420,7 +435,7 @@ void write_flows(event_writer& to, const run_record& record, const trace_slices&
     // contain its own end time. Work may begin before its launch returns.
     const auto start = std::max(before->begin, std::min(before->end - 1, after->begin));
     const auto members =
-        fmt::format("\"cat\":\"{}\",\"name\":\"{}\",\"id\":{}", category, name, ++id);
+        fmt::format("\"cat\":\"{}\",\"name\":\"{}\",\"id\":{}", category, name, to.next_arrow());
     to.instant('s', tracks[before->lane], start, members);
     to.instant('f', tracks[after->lane], after->begin, members + ",\"bp\":\"e\"");
   };
@@ -440,27 +455,99 @@ void write_flows(event_writer& to, const run_record& record, const trace_slices&
   }
 }
 
+/// A run and what is drawn of it.
+struct drawn_run {
+  explicit drawn_run(const run_record& of)
+      : record(of),
+        picture(of),
+        passes(of),
+        slices(slices_of(picture, passes.size())),
+        rows(rows_of(passes)),
+        in_rows(rows.empty() ? 0 : *std::ranges::max_element(rows) + 1),
+        tracks(tracks_of(picture.lanes(), in_rows)),
+        zero(zero_of(of, slices)) {}
+
+  std::size_t processes() const noexcept {
+    return host_process + std::max<std::size_t>(1, record.devices.size());
+  }
+
+  void write(event_writer& to, const std::string& of = "") const {
+    name_everything(to, record, picture.lanes(), tracks, in_rows, of);
+    write_frames(to, record, passes, rows);
+    write_slices(to, record, passes, slices, tracks);
+    write_skipped(to, record, passes, picture, tracks);
+    // Written last, because an arrow's end binds to the latest slice with the same begin.
+    write_flows(to, record, slices, tracks);
+  }
+
+  const run_record& record;
+  timeline picture;
+  run_passes passes;
+  trace_slices slices;
+  std::vector<std::size_t> rows;  ///< of frames, by pass
+  std::size_t in_rows;
+  std::vector<track> tracks;
+  nanoseconds zero;
+};
+
+void begin_trace(text_sink& to, std::string_view origin) {
+  to.append(R"({"displayTimeUnit":"ns","otherData":)")
+      .append(origin)
+      .append(",\"traceEvents\":[\n");
+}
+
+constexpr std::string_view end_of_trace = "\n]}\n";
+
+/// A rank whose clock is known.
+struct drawn_rank {
+  explicit drawn_rank(const rank_record& of, const clock_offset& by)
+      : rank(of), clock(by), run(*of.run), begin(*of.run->epoch - by.offset) {}
+
+  const rank_record& rank;
+  clock_offset clock;
+  drawn_run run;
+  nanoseconds begin;  ///< of the run, on the clock of rank 0
+};
+
 }  // namespace
 
 void write_trace(text_sink& to, const run_record& record) {
-  const timeline picture(record);
-  const run_passes passes(record);
-  const auto slices = slices_of(picture, passes.size());
-  const auto rows = rows_of(passes);
-  const auto in_rows = rows.empty() ? 0 : *std::ranges::max_element(rows) + 1;
-  const auto tracks = tracks_of(picture.lanes(), in_rows);
-  const nanoseconds zero = zero_of(record, slices);
-  to.append(R"({"displayTimeUnit":"ns","otherData":)")
-      .append(origin(record, zero))
-      .append(",\"traceEvents\":[\n");
-  event_writer events(to, zero, std::max<std::size_t>(1, record.devices.size()));
-  name_everything(events, record, picture.lanes(), tracks, in_rows);
-  write_frames(events, record, passes, rows);
-  write_slices(events, record, passes, slices, tracks);
-  write_skipped(events, record, passes, picture, tracks);
-  // Written last, because an arrow's end binds to the latest slice with the same begin.
-  write_flows(events, record, slices, tracks);
-  to.append("\n]}\n");
+  const drawn_run run(record);
+  begin_trace(to, origin(record, run.zero));
+  event_writer events(to, run.processes());
+  events.begin(run.zero, 0, 0);
+  run.write(events);
+  to.append(end_of_trace);
+}
+
+void write_trace(text_sink& to, const ranks_record& record) {
+  std::list<drawn_rank> drawn;
+  json ranks = json::array();
+  std::size_t processes = 0;
+  for (const rank_record& rank : record.ranks) {
+    std::optional<clock_offset> clock;
+    if (rank.run && has_begun(*rank.run)) clock = clock_of(rank, first_begin(*rank.run));
+    if (clock) processes += drawn.emplace_back(rank, *clock).run.processes();
+    ranks.push_back({{"rank", rank.rank},
+                     {"host", rank.host},
+                     {"clock_error_ns", clock ? json(clock->error) : json()},
+                     {"shown", clock.has_value()}});
+  }
+  const auto zero_on_rank_0 = [](const drawn_rank& of) { return of.begin + of.run.zero; };
+  const auto first = std::ranges::min_element(drawn, {}, zero_on_rank_0);
+  begin_trace(to, json_in_one_line({{"pipeline", first_run(record).pipeline},
+                                    {"time", "0 is the beginning of the first run"},
+                                    {"ranks", ranks}}));
+  event_writer events(to, processes);
+  std::size_t before = 0;
+  std::size_t threads = 0;
+  for (const drawn_rank& of : drawn) {
+    events.begin(zero_on_rank_0(*first) - of.begin, before, threads);
+    of.run.write(events, name_of(of.rank) + ": ");
+    before += of.run.processes();
+    threads = of.run.in_rows + of.run.tracks.size();
+  }
+  to.append(end_of_trace);
 }
 
 }  // namespace graphline

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "framework/base/file/text_sink.hpp"
+#include "framework/record/ranks_record.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -22,5 +23,9 @@ namespace graphline {
 /// The slices of a track must nest. If stamps contradict this because of the clocks' error, the
 /// earlier slice is shortened, and its `device_ns` or `host_ns` contains the measured length.
 void write_trace(text_sink& to, const run_record& record);
+
+/// Writes the runs of all ranks whose clocks are known on the clock of rank 0, each with processes
+/// of its own. The offset is that of the first frame.
+void write_trace(text_sink& to, const ranks_record& record);
 
 }  // namespace graphline
