@@ -306,7 +306,8 @@ run: {{frames: 40, warmup: 2, {run}}}
         self.expect(self.run_on(3, text=self.parts()), 2,
                     "has stages on ranks 0 to 1, and MPI started 3; use mpirun -n 2")
         path = self.pipeline(self.parts(), "p.yaml")
-        self.expect(self.graphline("run", path, "--device", "host"), 2, "mpirun -n 2 graphline run' runs it")
+        self.expect(self.graphline("run", path, "--device", "host"), 2,
+                    "only 'mpirun -n 2 graphline run' runs it")
         self.expect(self.graphline("check", path, "--device", "host"), 0)
         self.expect(self.run_on(2, text=self.parts("strategy: serial, max_time: 1s")), 2,
                     "'max_time' does not work in a pipeline on several ranks")
