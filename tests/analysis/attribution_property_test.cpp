@@ -195,9 +195,10 @@ TEST(attribution_of_random_runs, goes_from_due_to_end_without_a_gap) {
       ASSERT_EQ(path.residual, 0);
     }
   }
-  EXPECT_EQ(categories.size(), std::size(time_category_words) - 2);
+  EXPECT_EQ(categories.size(), std::size(time_category_words) - 3);
   EXPECT_FALSE(categories.contains(time_category::batch_wait));
-  EXPECT_FALSE(categories.contains(time_category::untimed));  // every stage is timed
+  EXPECT_FALSE(categories.contains(time_category::other_rank_wait));  // there is one rank
+  EXPECT_FALSE(categories.contains(time_category::untimed));          // every stage is timed
 }
 
 TEST(attribution_of_random_runs, has_a_residual_within_the_clock_error) {

@@ -119,6 +119,10 @@ TEST(attribution, separates_previous_frame_waits_from_worker_waits) {
   const auto cut = path_of(made, 1);
   EXPECT_EQ(cut.substr(cut.find("device net")),
             "device net 31-40, untimed out 40-63, cpu out 63-99, worker_wait 99-100");
+  made.record.stages[2].causes[1] = cause::other_rank;
+  const auto received = path_of(made, 1);
+  EXPECT_EQ(received.substr(received.find("device net")),
+            "device net 31-40, other_rank_wait out 40-63, cpu out 63-99, worker_wait 99-100");
   // The host observed the device stage after the same stage of the previous frame had returned.
   made.record.stages[2].cpu[0] = {31, 35};
   made.record.stages[2].causes[1] = 1;
