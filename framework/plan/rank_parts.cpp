@@ -66,11 +66,10 @@ const planned_stage* producer_of(const plan& whole, const planned_tensor& tensor
   return stage.inserted ? nullptr : &stage;
 }
 
-stage_spec link_stage(const char* kind, std::string name, std::size_t transfer, int rank) {
+stage_spec link_stage(const char* kind, std::string name, std::size_t transfer) {
   stage_spec made;
   made.name.text = std::move(name);
   made.kind.text = kind;
-  made.rank = rank;
   made.parameters = node::mapping({{{"transfer"}, node(fmt::to_string(transfer))}});
   return made;
 }
@@ -172,8 +171,8 @@ pipeline_spec part_of_rank(const pipeline_spec& spec, const plan& whole,
       const bool known = std::ranges::any_of(
           part.stages, [&](const stage_spec& s) { return s.name.text == receiver_name(transfer); });
       if (known) continue;
-      auto& added = part.stages.emplace_back(link_stage(transfer.signal ? await_kind : receive_kind,
-                                                        receiver_name(transfer), t, rank));
+      auto& added = part.stages.emplace_back(
+          link_stage(transfer.signal ? await_kind : receive_kind, receiver_name(transfer), t));
       if (!transfer.signal) added.writes = {{transfer.name, {}}};
       for (const rank_transfer& sent : transfers) {
         if (sent.from == rank && depends(spec, whole, transfer, sent)) {
@@ -187,7 +186,7 @@ pipeline_spec part_of_rank(const pipeline_spec& spec, const plan& whole,
       if (transfer.from != rank) continue;
       if (whole.stages[source_of(whole, transfer)].name != stage.name.text) continue;
       auto& added = part.stages.emplace_back(
-          link_stage(transfer.signal ? signal_kind : send_kind, sender_name(transfer), t, rank));
+          link_stage(transfer.signal ? signal_kind : send_kind, sender_name(transfer), t));
       (transfer.signal ? added.after : added.reads) = {{transfer.name, {}}};
     }
   }

@@ -78,7 +78,7 @@ struct experiment_job {
         try {
           own.prepare([] { return "an experiment"; });
           own.if_stuck([] { return std::nullopt; },
-                       [&](const ranks_record*, const std::string& why) { stuck = why; });
+                       [&](ranks_record*, const std::string& why) { stuck = why; });
           own.begin_work();
           const trial_place place{std::int64_t(r), "here"};
           if (r == 0) {

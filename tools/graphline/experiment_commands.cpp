@@ -297,7 +297,7 @@ exit_status compare_on_ranks(compare_arguments& given, communicator& messages,
   const trial_place place{messages.rank(), job.host()};
   const auto text = trials_as_json(ready->planned());
   job.if_stuck([] { return std::nullopt; },
-               [&](const ranks_record*, const std::string& why) {
+               [&](ranks_record*, const std::string& why) {
                  print(stderr, fmt::format("error: {}\n", why));
                  ready->print_kept();
                });

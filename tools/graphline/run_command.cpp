@@ -239,14 +239,16 @@ exit_status run_on_ranks(run_arguments& given, communicator& messages,
   run_options& options = ready->options;
   result_outputs& outputs = ready->outputs;
   session& s = ready->prepared;
+  const auto report = [&](ranks_record& record) {
+    record.parts = own.is_part();
+    return given.results.report(outputs, record);
+  };
   ranks.if_stuck([&] { return s.abandon_run(); },
-                 [&](const ranks_record* record, const std::string& why) {
+                 [&](ranks_record* record, const std::string& why) {
                    if (record == nullptr) {
                      print(stderr, fmt::format("error: {}\n", why));
                    } else {
-                     auto all = *record;
-                     all.parts = own.is_part();
-                     given.results.report(outputs, all);
+                     report(*record);
                    }
                  });
   progress_line line(given.results.quiet);
@@ -283,11 +285,10 @@ exit_status run_on_ranks(run_arguments& given, communicator& messages,
   }
   try {
     if (all) {
-      all->parts = own.is_part();
       const auto measured = [](const rank_record& r) { return r.run && !r.run->frames.empty(); };
       end_measuring("a frame was done",
                     all->interrupted && std::ranges::none_of(all->ranks, measured));
-      const auto reported = given.results.report(outputs, *all);
+      const auto reported = report(*all);
       if (status == exit_status::done) status = reported;
     }
     outputs.finish();

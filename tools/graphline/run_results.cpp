@@ -32,14 +32,13 @@ gate_result judge_ranks(const gate& of, const ranks_record& record,
     if (analysis.whole) return judge(of, *analysis.whole, analysis.whole_summary);
     return {of, gate_outcome::not_judged, {}, "a rank is lost, or its clock unknown"};
   }
-  std::optional<gate_result> worst;
-  for (std::size_t r = 0; r < record.ranks.size(); ++r) {
-    // A stage of a pipeline in parts is on one rank.
-    const bool elsewhere = record.parts && !of.stage.empty() &&
-                           std::ranges::any_of(record.ranks, [&](const rank_record& rank) {
+  // A stage of a pipeline in parts is on one rank.
+  const bool of_one_rank = record.parts && std::ranges::any_of(record.ranks, [&](const auto& rank) {
                              return has_stage(rank, of.stage);
                            });
-    if (elsewhere && !has_stage(record.ranks[r], of.stage)) continue;
+  std::optional<gate_result> worst;
+  for (std::size_t r = 0; r < record.ranks.size(); ++r) {
+    if (of_one_rank && !has_stage(record.ranks[r], of.stage)) continue;
     gate_result found{of, gate_outcome::not_judged, {}, record.ranks[r].lost};
     if (analysis.ranks[r]) found = judge(of, *record.ranks[r].run, analysis.ranks[r]->summary);
     const auto badness = [](const gate_result& result) {

@@ -34,9 +34,14 @@ void add_whole_frames(const ranks_record& record, ranks_analysis& to) {
     if (!rank.run || !has_begun(*rank.run)) return;
     const run_record& run = *rank.run;
     if (rank.rank == 0) {
-      whole = run;
-      whole.stages.clear();
+      whole.run = run.run;
       whole.run.timing = timing_method::none;
+      whole.epoch = run.epoch;
+      whole.frames = run.frames;
+      whole.load = run.load;
+      whole.conditions = run.conditions;
+      whole.failure = run.failure;
+      whole.interrupted = run.interrupted;
     }
     whole.frames.resize(std::min(whole.frames.size(), run.frames.size()));
     const nanoseconds epoch = first_begin(run) - run.frames.front().begin;

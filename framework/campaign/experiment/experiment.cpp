@@ -111,7 +111,7 @@ class experiment_run {
       const std::size_t block = next;
       next = open_block(block + 1);
       const auto helped = options_.helpers != nullptr ? options_.helpers->count() : 0;
-      const std::size_t most = requested() + (helped > 0 ? affected() : 0);
+      const std::size_t most = requested() + (helped > 0 ? blocks_to_repeat() : 0);
       for (std::size_t h = 0; h < helped && next < most && !has_begun(next); ++h) {
         options_.helpers->begin(h, next, elapsed());
         next = open_block(next + 1);
@@ -210,7 +210,7 @@ class experiment_run {
   }
 
   /// Returns the number of blocks to repeat.
-  std::size_t affected() const {
+  std::size_t blocks_to_repeat() const {
     if (!planned_.how.repeat_affected) return 0;
     const auto machine = steadiness_of(record_);
     return machine.affected_blocks.size() + machine.stood_still_blocks.size();
@@ -220,7 +220,7 @@ class experiment_run {
   bool is_to_repeat(std::size_t block) {
     const auto asked = requested();
     if (!planned_.how.repeat_affected) return false;
-    const auto affected = this->affected();
+    const auto affected = blocks_to_repeat();
     if (block - asked >= affected) return false;
     if (block < 2 * asked) return true;
     record_.stopped = fmt::format(

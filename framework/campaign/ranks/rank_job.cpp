@@ -150,7 +150,7 @@ void rank_job::prepare(const std::function<std::string()>& step) {
 }
 
 void rank_job::if_stuck(std::function<std::optional<run_record>()> abandon,
-                        std::function<void(const ranks_record*, const std::string&)> report) {
+                        std::function<void(ranks_record*, const std::string&)> report) {
   const std::scoped_lock lock(mutex_);
   abandon_ = std::move(abandon);
   report_ = std::move(report);
@@ -293,9 +293,7 @@ std::optional<std::string> rank_job::next_work() {
   await([this] { return !inbox_.empty() || stopped_ || may_end_; });
   const std::scoped_lock lock(mutex_);
   if (stopped_ || may_end_) return std::nullopt;
-  std::string work = std::move(inbox_.front().text);
-  inbox_.pop_front();
-  return work;
+  return take_first()->text;
 }
 
 void rank_job::send_answer(std::string_view text) {
@@ -312,6 +310,10 @@ void rank_job::fail(const std::string& why) {
 std::optional<rank_message> rank_job::next_answer() {
   await([this] { return !inbox_.empty() || stopped_; });
   const std::scoped_lock lock(mutex_);
+  return take_first();
+}
+
+std::optional<rank_message> rank_job::take_first() {
   if (inbox_.empty()) return std::nullopt;
   rank_message first = std::move(inbox_.front());
   inbox_.pop_front();

@@ -65,7 +65,7 @@ class rank_job {
   /// reports it and why the job ends. The record is null if nothing was measured. The program then
   /// ends.
   void if_stuck(std::function<std::optional<run_record>()> abandon,
-                std::function<void(const ranks_record*, const std::string& why)> report);
+                std::function<void(ranks_record*, const std::string& why)> report);
 
   /// Raised when the run must end: by an interrupt, or because of another rank.
   const stop_request& stop() const noexcept { return stop_; }
@@ -157,6 +157,7 @@ class rank_job {
   bool measure_clocks();
   std::optional<ranks_record> gather_others();
   void stand_in();
+  std::optional<rank_message> take_first();
   ranks_record merge();
   std::string name_of(const peer& of) const;
 
@@ -168,7 +169,7 @@ class rank_job {
   std::mutex mutex_;         ///< protects all below, and `messages_`
   std::vector<peer> peers_;  ///< by rank; a rank other than 0 uses its own and that of rank 0
   std::function<std::optional<run_record>()> abandon_;
-  std::function<void(const ranks_record*, const std::string&)> report_;
+  std::function<void(ranks_record*, const std::string&)> report_;
   bool warmed_up_ = false;
   bool interrupted_elsewhere_ = false;  ///< another rank was interrupted
   bool must_abort_ = false;             ///< a rank is lost, or a stage blocks it

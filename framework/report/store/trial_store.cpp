@@ -360,16 +360,19 @@ std::vector<trial_record> trial_store::take_trials() {
 
 void trial_store::add(const trial_record& trial) {
   const auto device = device_of(trial);
-  // Ranks may have different devices of one kind.
-  auto& before = devices_.try_emplace(trial.place, device).first->second;
-  const auto& first = devices_.begin()->second;
-  if (backend_in(device) != backend_in(first)) before = first;
-  if (device != before) {
+  // Ranks may have different devices, but of one kind.
+  auto other = devices_.try_emplace(trial.place, device).first;
+  if (other->second == device) {
+    other = std::ranges::find_if(devices_, [&](const auto& known) {
+      return backend_in(known.second) != backend_in(device);
+    });
+  }
+  if (other != devices_.end()) {
     throw run_error(
         fmt::format("cannot add a trial on {} to {}, whose trials ran on {}; go on "
                     "there, or name another file",
                     printable(device.value_or("nothing")), quote(path_, 200),
-                    printable(before.value_or("nothing"))));
+                    printable(other->second.value_or("nothing"))));
   }
   bytes_ += append(json_line({{"trial", part_json(trial)}}));
   followed_ = false;

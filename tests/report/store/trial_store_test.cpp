@@ -189,5 +189,32 @@ TEST_F(trial_store_test, does_not_mix_trials_of_two_devices) {
   EXPECT_EQ(resumed().size(), 1u);
 }
 
+TEST_F(trial_store_test, mixes_devices_of_ranks_if_they_are_of_one_kind) {
+  make(0);
+  const auto on = [](std::size_t number, std::int64_t rank, const char* name, const char* backend) {
+    auto made = trial(number);
+    made.place = {rank, "node"};
+    made.members[0].device.name = name;
+    made.members[0].device.backend = backend;
+    return made;
+  };
+  trial_store store(path_, sample_plan(), store_opening::resume);
+  store.add(on(0, 0, "One CPU", "host"));
+  store.add(on(1, 1, "Another CPU", "host"));
+  EXPECT_THROW(store.add(on(2, 1, "One CPU", "host")), run_error);
+  EXPECT_THROW(store.add(on(2, 2, "A GPU", "cuda")), run_error);
+}
+
+TEST_F(trial_store_test, does_not_mix_kinds_of_devices_with_and_without_ranks) {
+  make(0);
+  auto ranked = trial(0);
+  ranked.place = {0, "node"};
+  ranked.members[0].device.backend = "cuda";
+  auto alone = trial(1);
+  trial_store store(path_, sample_plan(), store_opening::resume);
+  store.add(ranked);
+  EXPECT_THROW(store.add(alone), run_error);
+}
+
 }  // namespace
 }  // namespace graphline
