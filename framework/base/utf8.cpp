@@ -129,6 +129,8 @@ std::string printable(std::string_view text) {
 }
 
 std::string with_spaces_named(std::string_view text) {
+  const bool plain = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+  if (plain) return std::string(text);
   std::string shown;
   for (std::size_t at = 0; at < text.size();) {
     const auto [code, bytes] = utf8_at(text, at);

@@ -83,6 +83,11 @@ class device_failure {
     set_.store(true, std::memory_order_release);
   }
 
+  /// Fails as `peer` did, if it did.
+  void set_from(const device_failure& peer) noexcept {
+    if (peer.is_set()) set([&] { return peer.message_; }, peer.names_stage_);
+  }
+
  private:
   std::mutex mutex_;
   std::string message_;       // written once, before `set_`

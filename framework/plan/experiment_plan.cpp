@@ -357,8 +357,12 @@ void check_sharing(const experiment_spec& spec, const std::vector<experiment_uni
                               key, written(run.*member), quote(name_of(units.front()).text),
                               written(first.*member)));
     };
-    if (!unit.planned.devices.front().name.empty()) {
-      needs(unit, "pipelines that declare no devices; omit 'share', or use --device");
+    const auto declares = [](const planned_device& a, const planned_device& b) {
+      return a.name == b.name && a.request == b.request && a.threads == b.threads;
+    };
+    if (!std::ranges::equal(unit.planned.devices, units.front().planned.devices, declares)) {
+      needs(unit, fmt::format("the same devices in all members; this one declares others than {}",
+                              quote(name_of(units.front()).text)));
     }
     must_equal("policy", &settings::policy);
     must_equal("window", &settings::window);

@@ -348,11 +348,6 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
               "graphs: frame cannot run on several devices, because a graph belongs to one device; "
               "use graphs: stage");
   }
-  if (p.devices.size() > 1 && p.run.window > 0) {
-    out.error(
-        place_of(places, "window"),
-        "'window' limits the stages of one device, so it cannot be used with several; omit it");
-  }
   if (out.has_errors()) return p;
 
   p.policy = d.policy;

@@ -370,6 +370,7 @@ struct device_record {
   nanoseconds clock_drift = 0;
   std::optional<device_state> before = {};  ///< the measured frames
   std::optional<device_state> after = {};
+  std::optional<graphline::calibration> calibration = {};  ///< if it was calibrated; see the run's
 };
 
 template <class Archive>
@@ -381,6 +382,7 @@ void fields(Archive& a, part_of_record<device_record> auto& of) {
   a.value("clock_drift_ns", of.clock_drift, any_time);
   a.value("before", of.before);
   a.value("after", of.after);
+  a.value("calibration", of.calibration);
 }
 
 /// Raw results of a run, from which all its reports are computed.
@@ -416,8 +418,9 @@ struct run_record {
   std::vector<std::uint32_t> ended_by;
   std::vector<std::string> threads;  ///< names of the host threads involved: "main", "worker 1"
   load_record load;
-  std::optional<graphline::calibration> calibration;  ///< of the device, if it was calibrated
-  std::vector<stage_record> stages;                   ///< in planned order
+  /// Of the device, if it was calibrated. With several, each of `devices` has its own.
+  std::optional<graphline::calibration> calibration;
+  std::vector<stage_record> stages;  ///< in planned order
   std::vector<tensor_record> tensors;
   std::vector<graph_record> graphs;  ///< one per device stage, or the frame's
   std::vector<output_record> outputs;
@@ -471,6 +474,15 @@ const predicted_figure* figure_of(const prediction_record& of, std::string_view 
 /// Returns the properties of the device of a device stage.
 inline const device_properties& device_of(const run_record& record, const stage_record& stage) {
   return record.devices.empty() ? record.device : record.devices[stage.device_index].properties;
+}
+
+/// Returns the calibration of a device; empty if it was not calibrated.
+inline std::optional<calibration>& calibration_of(run_record& record, std::size_t device) {
+  return record.devices.size() > 1 ? record.devices[device].calibration : record.calibration;
+}
+inline const std::optional<calibration>& calibration_of(const run_record& record,
+                                                        std::size_t device) {
+  return record.devices.size() > 1 ? record.devices[device].calibration : record.calibration;
 }
 
 /// Returns true if any interval ends before it begins, which makes all times unreliable.

@@ -247,10 +247,11 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"bytes_not_known", "the total leaves out the parameters and bytes of {subjects}: not known"},
     {"calibration_interrupted", "INTERRUPTED: the calibration is incomplete and is not kept"},
     {"stale_calibration",
-     "the calibration may no longer hold: {why}; 'graphline calibrate' measures again"},
+     "the calibration[ of device '{device}'] may no longer hold: {why}; 'graphline calibrate' "
+     "measures again"},
     {"noisy_calibration",
-     "the machine was busy during calibration: times vary by more than {limit}: {ceilings}; "
-     "'graphline calibrate' measures again"},
+     "the machine was busy during calibration[ of device '{device}']: times vary by more than "
+     "{limit}: {ceilings}; 'graphline calibrate' measures again"},
     {"far_from_roofline", "look at {subject} first: {@distance_from_roofline}"},
     {"also_far_from_roofline", "then at {subject}: {@distance_from_roofline}"},
     {"distance_from_roofline",

@@ -72,9 +72,9 @@ void each_setting(Take take) {
         "policies' lists them. A mapping gives parameters: {random: {seed: 2}}.",
         std::nullopt, std::nullopt, "NAME", false, "", true, true});
   take(&settings::window,
-       {"window", "Device stages issued and not complete, at most (0: no limit)",
-        "Maximum number of device stages issued and not complete with 'strategy: overlap'; the "
-        "others wait in the policy's order. 0 means no limit; copies do not count.",
+       {"window", "Stages issued and not complete on each device, at most (0: no limit)",
+        "Maximum number of stages of each device issued and not complete with 'strategy: overlap'; "
+        "the others wait in the policy's order. 0 means no limit; copies do not count.",
         0, 1024, "N", false, "", true, true});
   take(&settings::realtime,
        {"realtime", "SCHED_FIFO priority of the threads that run and issue stages (0: none)",

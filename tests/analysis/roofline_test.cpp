@@ -46,6 +46,44 @@ TEST(roofline, is_empty_without_both_kinds_of_ceilings) {
   }
 }
 
+TEST(roofline, compares_a_stage_with_the_ceilings_of_its_device) {
+  auto made = one_after_another({{"a", 1 * ms}, {"b", 1 * ms}, {"c", 1 * ms}});
+  auto& record = made.record;
+  auto slower = *std::exchange(record.calibration, {});
+  record.devices = {{"fast", record.device}, {"slow", record.device}, {"unknown", record.device}};
+  record.devices[0].calibration = slower;
+  for (auto& figure : slower.ceilings) figure.value /= 10, figure.best /= 10;
+  record.devices[1].calibration = slower;
+  for (std::size_t s = 0; s < 3; ++s) {
+    record.stages[s].cost = work(1'000'000, 100'000'000);  // 0.1 ms at 1 TB/s
+    record.stages[s].device_index = s;
+  }
+  const auto found = evaluate_roofline(record);
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->devices, SizeIs(2));
+  EXPECT_EQ(found->devices[1].device, 1);
+  EXPECT_THAT(found->stages.at(0).figures.roofline_time, Optional(DoubleEq(0.1 * ms)));
+  EXPECT_THAT(found->stages.at(1).figures.roofline_time, Optional(DoubleEq(1 * ms)));
+  EXPECT_FALSE(found->stages.at(2).figures.roofline_time);
+  EXPECT_THAT(found->stages.at(2).figures.measured, Optional(DoubleEq(1 * ms)));
+  EXPECT_FALSE(found->roofline_time);
+  EXPECT_THAT(found->by_gain, ElementsAre(0));
+}
+
+TEST(roofline, has_no_time_of_a_copy_between_gpus_but_one_between_host_devices) {
+  auto made = one_after_another({{"copy", 2 * ms}});
+  auto& record = made.record;
+  record.devices = {{"a", record.device}, {"b", record.device}};
+  record.devices[1].calibration = std::exchange(record.calibration, {});
+  record.stages[0].copy = true;
+  record.stages[0].device_index = 1;
+  record.stages[0].cost = {0, 8'000'000, 8'000'000};
+  record.tensors = {{"x", {}, side::device, std::nullopt, {0}}, {"y", {}, side::device, 0, {}}};
+  EXPECT_FALSE(figures_of(made).roofline_time);
+  record.devices[1].properties.compute_threads = 1;
+  EXPECT_THAT(figures_of(made).roofline_time, Optional(DoubleEq(0.8 * ms)));
+}
+
 TEST(roofline, bounds_work_of_low_intensity_by_memory_and_of_high_by_compute) {
   const auto low = figures_of(work(1'000'000, 100'000'000), 1 * ms);  // memory time 0.1 ms
   EXPECT_THAT(low.intensity, Optional(DoubleEq(0.01)));

@@ -97,6 +97,30 @@ TEST(prediction, finds_the_overheads_of_its_source) {
   EXPECT_EQ(made.device_start, 0);
 }
 
+TEST(prediction, takes_the_times_of_another_device_only_if_it_is_equal) {
+  const drawn_run run = diamond(20).under(strategy::overlap, graph_mode::stage, 1);
+  run_record source = measured(run);
+  const drawn_kinds kinds(run);
+  plan placed = kinds.planned();
+  const auto refusal = [&]() -> std::string {
+    try {
+      predict(placed, {{"s.json", source}}, exact_options());
+    } catch (const input_error& e) {
+      return e.what();
+    }
+    return "none";
+  };
+  placed.devices.resize(2);
+  placed.devices[0].name = "a";
+  placed.devices[1].name = "b";
+  EXPECT_THAT(refusal(), HasSubstr("its devices are one that is not declared, those of the "
+                                   "pipeline are a, b"));
+  source.devices = {{"a", source.device}, {"b", source.device}};
+  source.devices[1].properties.compute_threads = 2;
+  placed.stages[0].device = 1;
+  EXPECT_THAT(refusal(), HasSubstr("stage '0' ran on device 'a' there, and 'b' has other times"));
+}
+
 TEST(prediction, warns_that_it_ignores_cores_and_realtime) {
   const drawn_run run = diamond(20).under(strategy::overlap, graph_mode::stage, 1);
   const run_record source = measured(run);

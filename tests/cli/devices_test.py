@@ -69,17 +69,52 @@ class devices(Case):
         self.expect(done, 0)
         self.assertIn("where=right", done.stdout)
 
+    def test_pipelines_share_the_windows_of_the_same_devices(self):
+        other = FILE.read_text().replace("right: {kind: host, threads: 1}", "right: host")
+        (self.folder / "other.yaml").write_text(other)
+        path = self.folder / "experiment.yaml"
+
+        def compared(second):
+            path.write_text(f"""experiment: both
+together:
+  - {{name: a, pipeline: {FILE}}}
+  - {{name: b, pipeline: {second}}}
+run: {{strategy: overlap, window: 1}}
+share: device
+trials: 2
+frames: 5
+""")
+            return graphline("compare", path, cwd=self.folder)
+
+        done = compared(FILE)
+        self.expect(done, 0)
+        self.assertIn("share=device", done.stdout)
+        self.expect(compared("other.yaml"), 2, "needs the same devices in all members; this one "
+                    "declares others than 'a'")
+
     def test_what_works_with_one_device_only_is_refused_with_the_reason(self):
         self.assertIn("--device does not apply", self.refused("run", "--device", "host"))
         self.assertIn("graphs: frame cannot run on several devices",
                       self.refused("run", "--graphs", "frame"))
-        self.assertIn("'window' limits the stages of one device",
-                      self.refused("run", "--window", "1"))
-        self.assertIn("roofline is that of one device", self.refused("roofline"))
+
+    def test_predictions_run_the_devices_side_by_side(self):
+        source = self.run_on("right", "--strategy", "serial", "--timing", "event")
         path = self.folder / "r.json"
-        path.write_text(json.dumps(self.run_on("right")))
-        self.assertIn("predictions are of pipelines with one",
-                      self.refused("predict", "--from", path))
+        path.write_text(json.dumps(source))
+        done = graphline("predict", FILE, "--from", path, "--set", "where=right", "--strategy",
+                         "overlap", "--in-flight", 1, "--json", "-")
+        self.expect(done, 0)
+        record = json.loads(done.stdout)["record"]
+        self.assertEqual([device["name"] for device in record["devices"]], ["left", "right"])
+        stages = {stage["name"]: stage["device"] for stage in record["stages"]
+                  if stage["on"] == "device"}
+        one, two = stages["objects"], stages["lanes"]
+        for begin, end, other_begin, other_end in zip(one["begin"], one["end"], two["begin"],
+                                                      two["end"]):
+            self.assertLess(max(begin, other_begin), min(end, other_end))
+        self.assertIn("the source ran on 2 devices",
+                      self.refused("predict", "--from", path, "--set", "where=right", "--on",
+                                   "H100 SXM"))
 
     def test_a_trace_has_a_process_for_each_device(self):
         path = self.folder / "t.json"

@@ -501,6 +501,22 @@ run: {{frames: 10, warmup: 1}}
         self.assertRegex(" ".join((done.stdout + done.stderr).split()),
                          r"rank [01] on \S+ stage 'stuck' .*frame 3 has not returned for 6 s")
 
+    def test_a_full_disk_ends_a_comparison_and_its_store_is_whole(self):
+        self.experiment(trials=10000)
+        words = ["compare", self.folder / "e.yaml", "--device", "host", "--quiet"]
+        command = " ".join([GRAPHLINE, *map(str, words)])
+        process = subprocess.Popen(
+            [MPIRUN, "--oversubscribe", "-n", "1", "bash", "-c", f"ulimit -f 100; exec {command}",
+             ":", "-n", "1", GRAPHLINE, *map(str, words)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
+            env={**os.environ, **AS_ROOT})
+        self.addCleanup(process.kill)
+        done = self.end(process)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("equal.trials.jsonl", done.stderr)
+        self.assertIn("File too large", done.stderr)
+        self.check_store_is_whole()
+
     def test_ctrl_c_ends_a_comparison_and_its_store_is_whole(self):
         process = self.begin_long_comparison(mpi=PATIENT)
         process.send_signal(signal.SIGINT)

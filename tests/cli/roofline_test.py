@@ -109,6 +109,32 @@ class roofline(Case):
         self.expect(self.graphline("diff", files["json"], files["json"]), 0,
                     "Source, settings, device and environment are the same.", stream="stdout")
 
+    def test_with_several_devices_each_stage_has_the_roofline_of_its_own(self):
+        text = SMALL.replace("inputs:", "devices: {left: host, right: host}\ninputs:").replace(
+            "  - name: pause", "  - {name: twin, kind: network, reads: x, on: right, "
+            "layers: [relu]}\n  - name: pause")
+        self.calibrate()
+        saved = self.folder / "r.json"
+        page = self.folder / "r.html"
+        path = self.pipeline(text, "two.yaml")
+        done = self.graphline("roofline", path, "--json", saved, "--html", page)
+        self.expect(done, 0, "Ceilings of left", "Ceilings of right", "device", stream="stdout")
+        result = json.loads(saved.read_text())
+        where = {stage["name"]: stage.get("device") for stage in result["stages"]}
+        self.assertEqual((where["net"], where["twin"]), ("left", "right"))
+        self.assertNotIn("device", result["stages"][-1])
+        self.assertIn("ceilings_left", result)
+        for stage in result["stages"]:
+            if stage["on"] == "device":
+                self.assertGreater(stage["roofline_time"], 0, stage["name"])
+        self.assertIn("Roofline of right", page.read_text())
+        again = self.graphline("report", saved)
+        self.assertEqual(again.stdout, done.stdout)
+        done = self.graphline("run", path, "--frames", "6", "--json", "-", "--quiet")
+        self.expect(done, 0)
+        self.assertGreater(next(stage for stage in json.loads(done.stdout)["stages"]
+                                if stage["name"] == "twin")["ratio"], 0)
+
     def test_stages_and_frames_follow_one_another_whatever_the_file_says(self):
         self.calibrate()
         text = SMALL.replace("warmup: 2", "warmup: 2, strategy: overlap, in_flight: 2, "

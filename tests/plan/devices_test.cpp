@@ -181,10 +181,6 @@ TEST(devices, texts_say_what_is_wrong_with_them) {
   on_devices frame(one);
   frame.spec.run.graphs = graph_mode::frame;
   EXPECT_THAT(frame.refusal(), HasSubstr("graphs: frame cannot run on several devices"));
-  on_devices window(one);
-  window.spec.run.strategy = strategy::overlap;
-  window.spec.run.window = 1;
-  EXPECT_THAT(window.refusal(), HasSubstr("'window' limits the stages of one device"));
   on_devices reserved(one);
   reserved.spec.devices[1].name.text = "cpu";
   EXPECT_THAT(reserved.refusal(), HasSubstr("a device cannot have the name 'cpu'"));

@@ -7,6 +7,7 @@
 
 #include "framework/plan/planner.hpp"
 #include "framework/run/execute/session.hpp"
+#include "framework/run/execute/virtual_session.hpp"
 #include "tests/run/random_pipeline.hpp"
 
 namespace graphline {
@@ -100,6 +101,34 @@ TEST(devices_of_a_run, wait_for_each_other_without_the_host) {
   session hasty(p, on.group());
   const run_record record = hasty.run();
   EXPECT_LT(record.stages[copy].device[0].begin, record.stages[0].device[0].end);
+}
+
+TEST(devices_of_a_run, have_a_window_each) {
+  const three_devices on;
+  std::vector<stage_spec> stages;
+  for (const char* name : {"a1", "a2", "b1", "b2"}) {
+    stages.push_back(make_stage(name, "device_slow", {}, 1));
+    stages.back().on.text = name[0];
+  }
+  auto spec = pipeline_of(std::move(stages), 3, 0);
+  spec.run.strategy = strategy::overlap;
+  spec.run.window = 1;
+  three_devices::declare(spec);
+  virtual_session s(plan_for_host(spec, on.registry), {.devices = on.group().properties()});
+  virtual_times times;
+  times.work = [](std::size_t, const frame_position&) { return 10'000; };
+  times.issue = [](std::size_t, const frame_position&) { return 0; };
+  const run_record record = s.run(times);
+  ASSERT_EQ(record.frames.size(), 3U);
+  for (std::size_t f = 0; f < 3; ++f) {
+    EXPECT_EQ(record.frames[f].end - record.frames[f].begin, 20'000);
+    for (const std::size_t first : {0U, 2U}) {
+      const stage_record& one = record.stages[first];
+      const stage_record& two = record.stages[first + 1];
+      EXPECT_EQ(two.device[f].begin, one.device[f].end);
+      EXPECT_GE(two.enqueued[f].begin, one.device[f].end);
+    }
+  }
 }
 
 TEST(devices_of_a_run, wait_by_the_host_where_they_cannot_exchange_events) {

@@ -94,7 +94,7 @@ CLI::Option* add_predict_option(CLI::App& command, std::vector<std::string>& fil
 }
 
 std::vector<prediction_source> read_sources(const std::vector<std::string>& files,
-                                            std::string_view option, source_use use) {
+                                            std::string_view option) {
   std::vector<prediction_source> sources;
   for (const std::string& file : files) {
     auto read = read_record(file);
@@ -103,12 +103,6 @@ std::vector<prediction_source> read_sources(const std::vector<std::string>& file
       throw input_error(
           fmt::format("{} {}: not the result of one run; make one with 'graphline run --json FILE'",
                       option, quote(file, 200)));
-    }
-    if (use == source_use::prediction && run->devices.size() > 1) {
-      throw input_error(
-          fmt::format("{} {}: it ran on {} devices; predictions are of pipelines with "
-                      "one",
-                      option, quote(file, 200), run->devices.size()));
     }
     sources.push_back({file, std::move(*run)});
   }

@@ -49,13 +49,9 @@ CLI::Option* add_sources_option(CLI::App& command, const std::string& option,
 /// Adds --predict, for commands that can run in virtual time.
 CLI::Option* add_predict_option(CLI::App& command, std::vector<std::string>& files);
 
-/// What results are read for.
-enum class source_use { prediction, expected_times };
-
 /// Reads the results of runs that `option` names. @throws input_error that names the file
 std::vector<prediction_source> read_sources(const std::vector<std::string>& files,
-                                            std::string_view option,
-                                            source_use use = source_use::prediction);
+                                            std::string_view option);
 
 /// Splits "name=value". @throws input_error that names the option and what was expected
 std::pair<std::string, std::string> split_assignment(const std::string& text,

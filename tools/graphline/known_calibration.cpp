@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -59,18 +60,34 @@ std::optional<calibration> calibration_for(
     found = calibration_store(cache_folder()).find(device);
   } catch (const input_error& problem) {
     warnings.push_back(
-        fmt::format("the calibration of this device cannot be read and is not used; run '{}' to "
-                    "make it again ({})",
-                    calibrate_command(device), first_line(problem.what())));
+        fmt::format("the calibration of {} cannot be read and is not used; run '{}' to make it "
+                    "again ({})",
+                    device_of(device), calibrate_command(device), first_line(problem.what())));
   }
   if (!found) return std::nullopt;
   auto held = as_held(*found, device, environment);
   if (!held.stale.empty()) {
-    warnings.push_back(
-        fmt::format("the calibration of this device may no longer hold: {}; run '{}'",
-                    fmt::join(held.stale, "; "), calibrate_command(device)));
+    warnings.push_back(fmt::format("the calibration of {} may no longer hold: {}; run '{}'",
+                                   device_of(device), fmt::join(held.stale, "; "),
+                                   calibrate_command(device)));
   }
   return held;
+}
+
+void add_calibrations(run_record& record) {
+  if (record.devices.size() < 2) {
+    record.calibration = calibration_for(record.device, record.environment, record.warnings);
+    return;
+  }
+  for (auto& device : record.devices) {
+    std::vector<std::string> warnings;
+    device.calibration = calibration_for(device.properties, record.environment, warnings);
+    for (auto& warning : warnings) {
+      // Equal devices have one calibration.
+      if (std::ranges::count(record.warnings, warning) == 0)
+        record.warnings.push_back(std::move(warning));
+    }
+  }
 }
 
 std::optional<calibration> calibration_for(const experiment_record& record,

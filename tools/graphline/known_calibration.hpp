@@ -26,6 +26,9 @@ std::optional<calibration> calibration_for(
     const std::vector<std::pair<std::string, std::string>>& environment,
     std::vector<std::string>& warnings);
 
+/// Adds the saved calibrations of a run's devices to its record, as `calibration_for` does.
+void add_calibrations(run_record& record);
+
 /// Returns the saved calibration of an experiment's device. Empty if there are no trials, or if
 /// their numbers of compute threads differ.
 std::optional<calibration> calibration_for(const experiment_record& record,

@@ -288,8 +288,10 @@ CLI::App* add_command(CLI::App& program, const std::string& name, const std::str
 int main(int argc, char** argv) {
   graphline::occupy_standard_descriptors();  // before anything is opened
   std::set_terminate(graphline::end_here);
-  // If a reader closes its pipe, the write fails and the program can still write its files.
+  // If a reader closes its pipe, or a file reaches the limit of the shell (ulimit -f), the write
+  // fails and the program can still write its other files.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   graphline::report_crashes();
   std::atexit(graphline::report_exit_by_library);
   const int status = graphline::status_after_output(graphline::run_program(argc, argv));

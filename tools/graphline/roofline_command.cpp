@@ -36,6 +36,7 @@ run_record not_run(const run_record& other, timing_method timing) {
   record.run = other.run;
   record.run.timing = timing;
   record.device = other.device;
+  record.devices = other.devices;
   record.environment = other.environment;
   return record;
 }
@@ -67,23 +68,26 @@ roofline_record measure_roofline(session& s, const stop_request& stop, progress_
 exit_status compare_with_roofline(roofline_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan(set_stages_apart);
-  if (p.devices.size() > 1) {
-    throw input_error("the roofline is that of one device, and this pipeline has several");
-  }
   const auto devices = given.pipeline.open_devices_of(p);
-  const auto& on = devices.group().front().properties();
-  const auto saved = saved_calibration(on);  // throws if the device is not calibrated
+  std::vector<calibration_record> saved;
+  const device_group group = devices.group();
+  for (const device* on : group.all()) {
+    saved.push_back(saved_calibration(on->properties()));  // throws if it is not calibrated
+  }
   result_outputs outputs(given.files, given.pipeline.files_of(p));
   add_checksums(p, outputs);
 
-  session s(std::move(p), devices.group(), &stop);
+  session s(std::move(p), group, &stop);
   progress_line line(given.quiet);
   auto record = measure_roofline(s, stop, line);
   line.erase();
   end_measuring("a frame was done", record.stages.interrupted && record.stages.frames.empty());
-  // This run's environment contains the versions of the libraries of its stages.
-  record.stages.calibration = record.layers.calibration =
-      as_held(saved, record.stages.device, record.stages.environment);
+  for (std::size_t d = 0; d < saved.size(); ++d) {
+    const device& on = group[d];
+    // This run's environment contains the versions of the libraries of its stages.
+    const auto held = as_held(saved[d], on.properties(), record.stages.environment);
+    calibration_of(record.stages, d) = calibration_of(record.layers, d) = held;
+  }
 
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);

@@ -89,12 +89,6 @@ result_outputs open_outputs(run_arguments& given, const plan& p) {
   return outputs;
 }
 
-/// Adds the calibration of the device. There is one roofline, so none is added with several.
-void add_calibration(run_record& record) {
-  if (record.devices.size() > 1) return;
-  record.calibration = calibration_for(record.device, record.environment, record.warnings);
-}
-
 /// Ends the program after a second interrupt. Reports the complete frames, if there are any. Runs
 /// in the thread of `run_watch`, because the current stage may never return.
 [[noreturn]] void end_without_stage(run_arguments& given, result_outputs& outputs, session& s) {
@@ -102,7 +96,7 @@ void add_calibration(run_record& record) {
   if (!record) end_by_interrupt();
   auto status = exit_status::interrupted;
   try {
-    add_calibration(*record);
+    add_calibrations(*record);
     status = given.results.report(outputs, *record, true);
   } catch (const std::exception& e) {
     print(stderr, fmt::format("error: {}\n", reason_of(e)));
@@ -128,7 +122,7 @@ std::vector<std::string> take_expected_times(const std::vector<std::string>& fil
         quote(p.run.policy, 200), to_word(p.run.strategy), to_word(p.run.graphs),
         fmt::join(users, ", ")));
   }
-  const auto sources = read_sources(files, "--from", source_use::expected_times);
+  const auto sources = read_sources(files, "--from");
   to.expected = source_times(p, sources, {}).expected();
   to.expected_from = files;
   auto warnings = changed_sources(p, sources);
@@ -202,7 +196,7 @@ exit_status run_pipeline(run_arguments& given) {
   line.erase();
   end_measuring("a frame was done",
                 record.interrupted && record.frames.empty() && record.load.dropped.empty());
-  add_calibration(record);
+  add_calibrations(record);
   std::ranges::copy(ready.warnings, std::back_inserter(record.warnings));
 
   if (!given.tensors.empty() && !record.failure) {
@@ -264,7 +258,7 @@ exit_status run_on_ranks(run_arguments& given, communicator& messages,
   try {
     run_record record = s.run(options);
     line.erase();
-    add_calibration(record);
+    add_calibrations(record);
     for (auto& said : shared_with_ranks(messages, record.device)) {
       record.warnings.push_back(std::move(said));
     }

@@ -128,7 +128,6 @@ class search_run {
                                     nanoseconds time_limit) {
     constexpr std::size_t most_sources = 4;
     const plan& p = candidate.members.front();
-    if (p.devices.size() > 1) return std::nullopt;  // the predictor refuses it
     const auto [known, is_new] = sources_.try_emplace(work_of(p));
     auto& sources = known->second;
     try {

@@ -53,6 +53,12 @@ std::vector<ceiling_figure> measured_ceilings(const std::string& on, const run_r
 }  // namespace
 
 other_device target_device(const std::string& on, const run_record& source) {
+  if (source.devices.size() > 1) {
+    throw input_error(
+        fmt::format("--on {}: the source ran on {} devices, and stage times are converted between "
+                    "pipelines with one",
+                    quote(on, 200), source.devices.size()));
+  }
   const calibration_record target = read_target(on);
   for (const device_properties* const device : {&source.device, &target.device}) {
     if (device->backend != "host") continue;

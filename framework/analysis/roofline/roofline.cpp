@@ -58,6 +58,15 @@ roofline_metrics on_device(const cost_record& cost, const device_ceilings& at) {
   return result;
 }
 
+/// Computes the metrics of work on a device; without its ceilings, these have no times.
+roofline_metrics metrics_of(const cost_record& cost, const device_ceilings* at) {
+  if (at != nullptr) return on_device(cost, *at);
+  roofline_metrics result;
+  result.cost = cost;
+  result.intensity = intensity_of(cost);
+  return result;
+}
+
 /// Computes the metrics of a copy between host and device, which moves each byte once.
 roofline_metrics in_transfer(const cost_record& cost, const ceiling_figure* bandwidth) {
   roofline_metrics result;
@@ -70,19 +79,22 @@ roofline_metrics in_transfer(const cost_record& cost, const ceiling_figure* band
   return result;
 }
 
-/// Returns the bandwidth of a copy. The direction follows from the placement of the copy's input
-/// or, if unknown, of its output.
+/// Returns the bandwidth of a copy. The direction follows from where the copy's input and output
+/// are; one of them can be unknown. Null between two GPUs, whose link is not calibrated; two `host`
+/// devices have the CPU's memory.
 const ceiling_figure* bandwidth_of_copy(const run_record& record, std::size_t stage,
                                         const device_ceilings& at) {
+  std::optional<side> from;
+  std::optional<side> to;
   for (const auto& tensor : record.tensors) {
-    const auto& readers = tensor.readers;
-    if (std::find(readers.begin(), readers.end(), stage) == readers.end()) continue;
-    return tensor.on == side::cpu ? at.to_device : at.to_host;
+    if (std::ranges::count(tensor.readers, stage) > 0) from = tensor.on;
+    if (tensor.writer == stage) to = tensor.on;
   }
-  for (const auto& tensor : record.tensors) {
-    if (tensor.writer == stage) return tensor.on == side::cpu ? at.to_host : at.to_device;
+  if (from == side::device && to == side::device) {
+    return device_of(record, record.stages[stage]).compute_threads > 0 ? at.to_device : nullptr;
   }
-  return nullptr;
+  if (from == side::cpu || to == side::device) return at.to_device;
+  return from || to ? at.to_host : nullptr;
 }
 
 void add_to(std::optional<double>& sum, const std::optional<double>& value, double weight = 1) {
@@ -138,7 +150,7 @@ const stage_record* stage_in_layers(const run_record& record, const run_record* 
 
 /// Evaluates the frames of a bucket; all frames of a stage without buckets.
 roofline_stage evaluate_stage(const run_record& record, const run_record* layers, std::size_t s,
-                              std::size_t bucket, const device_ceilings& at) {
+                              std::size_t bucket, const device_ceilings* at) {
   const auto& stage = record.stages[s];
   const auto& cost = stage.buckets.empty() ? stage.cost : stage.buckets[bucket].cost;
   roofline_stage result;
@@ -146,16 +158,16 @@ roofline_stage evaluate_stage(const run_record& record, const run_record* layers
   result.bucket = bucket;
   std::vector<roofline_metrics> parts;
   for (const auto& part : stage.parts) {
-    if (part.bucket == bucket) parts.push_back(on_device(part.cost, at));
+    if (part.bucket == bucket) parts.push_back(metrics_of(part.cost, at));
   }
   const bool all_known =
       !parts.empty() && std::all_of(parts.begin(), parts.end(), [](const auto& part) {
         return part.roofline_time.has_value();
       });
   if (stage.copy) {
-    result.figures = in_transfer(cost, bandwidth_of_copy(record, s, at));
+    result.figures = in_transfer(cost, at ? bandwidth_of_copy(record, s, *at) : nullptr);
   } else {
-    result.figures = all_known ? sum_of(cost, parts) : on_device(cost, at);
+    result.figures = all_known ? sum_of(cost, parts) : metrics_of(cost, at);
   }
   const bool synced = record.run.timing == timing_method::sync;
   set_measured(result.figures,
@@ -217,19 +229,24 @@ std::string name_of(const run_record& record, const roofline_stage& stage) {
 std::optional<roofline_summary> evaluate_roofline(const run_record& record,
                                                   const run_record* layers,
                                                   const std::optional<attribution_summary>& path) {
-  if (!record.calibration) return std::nullopt;
-  const device_ceilings at(record.calibration->ceilings);
-  if (!at.bandwidth || at.compute.empty()) return std::nullopt;
-
   roofline_summary result;
-  result.bandwidth = *at.bandwidth;
-  result.compute = at.compute;
+  std::vector<std::optional<device_ceilings>> ceilings;  // by device
+  for (std::size_t d = 0; d < std::max<std::size_t>(1, record.devices.size()); ++d) {
+    auto& at = ceilings.emplace_back();
+    if (const auto& known = calibration_of(record, d)) at.emplace(known->ceilings);
+    if (at && (!at->bandwidth || at->compute.empty())) at.reset();
+    if (at) result.devices.push_back({d, *at->bandwidth, at->compute});
+  }
+  if (result.devices.empty()) return std::nullopt;
+
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     if (record.stages[s].on != side::device) continue;
     const auto shares = shares_by_bucket(record.stages[s]);
     for (std::size_t b = 0; b < shares.size(); ++b) {
       if (shares[b] == 0 && !record.stages[s].buckets.empty()) continue;
-      auto& stage = result.stages.emplace_back(evaluate_stage(record, layers, s, b, at));
+      const auto& at = ceilings[record.stages[s].device_index];
+      auto& stage =
+          result.stages.emplace_back(evaluate_stage(record, layers, s, b, at ? &*at : nullptr));
       stage.share_of_frames = shares[b];
       if (path && !path->stages.empty() && path->end_to_end.all > 0) {
         stage.share_of_path = path->stages[s].by_bucket[b] / path->end_to_end.all;

@@ -57,10 +57,16 @@ struct roofline_stage {
 /// Returns the name of the stage, with its bucket if it has buckets: "recognize (rows=16)".
 std::string name_of(const run_record& record, const roofline_stage& stage);
 
-/// A run compared with the ceilings of its device.
-struct roofline_summary {
+/// The ceilings of a device that form its roofline.
+struct roofline_device {
+  std::size_t device = 0;    ///< index in the record's devices
   ceiling_figure bandwidth;  ///< the higher of `read` and `copy`, the slope of the roofline
   std::vector<compute_ceiling> compute;  ///< measured ceilings, in the order of `precision`
+};
+
+/// A run compared with the ceilings of its devices.
+struct roofline_summary {
+  std::vector<roofline_device> devices;  ///< those with a calibrated bandwidth and compute rate
   /// Device stages including copies, in planned order, each bucket that a frame took separately.
   std::vector<roofline_stage> stages;
   /// Sums over `stages`, weighted by their shares of frames. Empty if a stage that ran was not
@@ -72,7 +78,8 @@ struct roofline_summary {
   std::vector<std::size_t> by_gain;
 };
 
-/// Compares a run with its calibration; empty without a calibrated bandwidth and compute rate.
+/// Compares a run with its calibrations; empty if no device has a calibrated bandwidth and compute
+/// rate. Stages on devices without them, and copies between devices, have no roofline time.
 /// @param layers A run of the same pipeline under `timing: layers` that times the parts, or null.
 std::optional<roofline_summary> evaluate_roofline(const run_record& record,
                                                   const run_record* layers,

@@ -64,13 +64,19 @@ class collector {
   }
 
   void add_calibration() {
-    const auto& of = *record_.calibration;
-    if (!of.stale.empty())
-      add("stale_calibration", {}, finding_severity::warning).with("why", of.stale);
-    if (auto wide = wide_spreads(of.ceilings); !wide.empty()) {
-      add("noisy_calibration", {}, finding_severity::warning)
-          .with("limit", quantity{wide_spread, unit::share})
-          .with("ceilings", std::move(wide));
+    for (const auto& at : summary_.devices) {
+      const auto& of = *calibration_of(record_, at.device);
+      const auto warn = [&](std::string_view key) -> finding& {
+        auto& found = add(key, {}, finding_severity::warning);
+        if (record_.devices.size() > 1) found.with("device", record_.devices[at.device].name);
+        return found;
+      };
+      if (!of.stale.empty()) warn("stale_calibration").with("why", of.stale);
+      if (auto wide = wide_spreads(of.ceilings); !wide.empty()) {
+        warn("noisy_calibration")
+            .with("limit", quantity{wide_spread, unit::share})
+            .with("ceilings", std::move(wide));
+      }
     }
   }
 
@@ -92,14 +98,12 @@ class collector {
   }
 
   void add_launch_bound() {
-    const auto& ceilings = record_.calibration->ceilings;
-    const auto launch = std::find_if(ceilings.begin(), ceilings.end(), [](const auto& figure) {
-      return figure.what == ceiling::launch;
-    });
-    if (launch == ceilings.end()) return;
     for (const auto& stage : summary_.stages) {
       const auto& time = stage.figures.roofline_time;
-      if (!is_far(stage) || !time || *time >= launch->value) continue;
+      if (!is_far(stage) || !time) continue;
+      const auto& at = calibration_of(record_, record_.stages[stage.stage].device_index)->ceilings;
+      const auto launch = std::ranges::find(at, ceiling::launch, &ceiling_figure::what);
+      if (launch == at.end() || *time >= launch->value) continue;
       add("launch_bound", {name_of(stage)})
           .with("roofline_time", time, unit::duration)
           .with("launch", quantity{launch->value, unit::duration});
@@ -132,7 +136,8 @@ class collector {
       std::vector<std::string> names;
       for (const auto& stage : summary_.stages) {
         const auto& of = stage.figures;
-        if (of.roofline_time || of.compute_time) continue;
+        const auto device = record_.stages[stage.stage].device_index;
+        if (of.roofline_time || of.compute_time || !calibration_of(record_, device)) continue;
         if (of.cost.flops.value_or(0) == 0 || of.cost.arithmetic != arithmetic) continue;
         names.push_back(name_of(stage));
       }
@@ -149,7 +154,6 @@ class collector {
 }  // namespace
 
 std::vector<finding> roofline_findings(const run_record& record, const roofline_summary& summary) {
-  if (!record.calibration) return {};
   return collector(record, summary).all();
 }
 

@@ -81,30 +81,32 @@ prediction_record origin_of(const std::vector<prediction_source>& sources, std::
   return made;
 }
 
-/// @throws input_error if the plan has several devices
-const plan& with_one_device(const plan& p) {
+/// @throws input_error if the plan has several ranks
+const plan& on_one_rank(const plan& p) {
   if (p.ranks > 1) {
     throw input_error(fmt::format(
         "pipeline '{}' has stages on {} ranks; predictions support one rank, so run it instead",
         p.pipeline, p.ranks));
   }
-  if (p.devices.size() > 1) {
-    throw input_error(fmt::format(
-        "pipeline '{}' has {} devices, and predictions are of pipelines with one; measure it",
-        p.pipeline, p.devices.size()));
-  }
   return p;
+}
+
+std::vector<device_properties> devices_of(const run_record& source) {
+  std::vector<device_properties> all;
+  for (const device_record& each : source.devices) all.push_back(each.properties);
+  if (all.empty()) all.push_back(source.device);
+  return all;
 }
 
 }  // namespace
 
 predictor::predictor(const plan& p, const std::vector<prediction_source>& sources,
                      const prediction_options& options)
-    : times_(with_one_device(p), sources, options),
+    : times_(on_one_rank(p), sources, options),
       origin_(origin_of(sources, times_.count(), options)),
       environment_(sources.front().run.environment),
       cores_(cores_for(p, sources.front().run, options)),
-      session_(in_virtual_time(p), {.device = sources.front().run.device,
+      session_(in_virtual_time(p), {.devices = devices_of(sources.front().run),
                                     .cores = cores_,
                                     .wake_up = origin_.wake_up,
                                     .completion_delay = origin_.completion_delay,

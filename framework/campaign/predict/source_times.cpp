@@ -1,6 +1,7 @@
 #include "framework/campaign/predict/source_times.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -21,24 +22,44 @@ namespace {
 constexpr std::size_t least_source_frames = 5;
 constexpr double most_overlap = 0.05;  // of the time of device stages
 
-/// Returns the share of the device stages' time in which another one was running, too. 0 if the
-/// device reports how long it worked on each.
-double overlap_on_device(const run_record& run) {
-  std::vector<stamp_pair> all;
+/// Work on a device: what its events enclose, and the end of its launch; 0 if that is not known.
+struct device_interval {
+  stamp_pair on_device;
+  nanoseconds launched = 0;
+};
+
+/// Returns the work of each device in order of its begin, of the stages that `counts` accepts.
+template <class Predicate>
+std::vector<std::vector<device_interval>> work_by_device(const run_record& run,
+                                                         const Predicate& counts) {
+  std::vector<std::vector<device_interval>> all(std::max<std::size_t>(1, run.devices.size()));
   for (const stage_record& stage : run.stages) {
-    if (stage.copy || stage.device.empty() || !stage.busy.empty()) continue;
+    if (stage.device.empty() || !counts(stage)) continue;
+    auto& of = all[stage.device_index];
     for (std::size_t frame = 0; frame < run.frames.size(); ++frame) {
-      if (ran(stage, frame)) all.push_back(stage.device[frame]);
+      if (!ran(stage, frame)) continue;
+      of.push_back({stage.device[frame], stage.enqueued.empty() ? 0 : stage.enqueued[frame].end});
     }
   }
-  std::ranges::sort(all, {}, &stamp_pair::begin);
+  for (auto& of : all) {
+    std::ranges::sort(of, {}, [](const device_interval& w) { return w.on_device.begin; });
+  }
+  return all;
+}
+
+/// Returns the share of the device stages' time in which another one was running on the same
+/// device. 0 if the device reports how long it worked on each.
+double overlap_on_device(const run_record& run) {
   nanoseconds total = 0;
   nanoseconds overlap = 0;
-  nanoseconds busy_until = 0;
-  for (const stamp_pair& each : all) {
-    total += each.length();
-    overlap += std::max<nanoseconds>(0, std::min(busy_until, each.end) - each.begin);
-    busy_until = std::max(busy_until, each.end);
+  for (const auto& work : work_by_device(
+           run, [](const stage_record& stage) { return !stage.copy && stage.busy.empty(); })) {
+    nanoseconds busy_until = 0;
+    for (const auto& [each, launched] : work) {
+      total += each.length();
+      overlap += std::max<nanoseconds>(0, std::min(busy_until, each.end) - each.begin);
+      busy_until = std::max(busy_until, each.end);
+    }
   }
   return total > 0 ? static_cast<double>(overlap) / static_cast<double>(total) : 0;
 }
@@ -55,6 +76,7 @@ class source_reader {
   source_reader(const plan& p, const prediction_source& source)
       : plan_(p), from_(source.run), name_(source.name) {
     check_source();
+    check_devices();
     const std::set<std::size_t> held_up = frames_held_up(from_);
     for (std::size_t frame = 0; frame < from_.frames.size(); ++frame) {
       if (!held_up.contains(frame)) frames_.push_back(frame);
@@ -84,6 +106,7 @@ class source_reader {
     if (known->on != stage.on) {
       refuse(fmt::format("stage '{}' ran on the {} there", stage.name, to_word(known->on)));
     }
+    check_device(stage, *known);
     const auto column = stage.on == side::cpu ? lengths(known->cpu) : device_times(*known);
     if (column.size() != from_.frames.size()) {
       refuse(fmt::format("it has no times of stage '{}'; measure the pipeline again", stage.name));
@@ -143,6 +166,43 @@ class source_reader {
     }
   }
 
+  void check_devices() const {
+    const auto names = [](const auto& devices) {
+      std::vector<std::string_view> list;
+      for (const auto& each : devices) {
+        if (!each.name.empty()) list.push_back(each.name);
+      }
+      return list;
+    };
+    const auto there = names(from_.devices);
+    const auto here = names(plan_.devices);
+    if (there == here) return;
+    const auto in_words = [](const std::vector<std::string_view>& list) {
+      return list.empty() ? "one that is not declared" : fmt::format("{}", fmt::join(list, ", "));
+    };
+    refuse(
+        fmt::format("its devices are {}, those of the pipeline are {}; measure the pipeline again",
+                    in_words(there), in_words(here)));
+  }
+
+  /// Stages take the times of another device only if both are equal.
+  void check_device(const planned_stage& stage, const stage_record& known) const {
+    if (stage.on == side::cpu || known.device_index == stage.device) return;
+    const device_record& there = from_.devices[known.device_index];
+    const device_record& here = from_.devices[stage.device];
+    const auto equal = [&](auto member) {
+      return there.properties.*member == here.properties.*member;
+    };
+    if (equal(&device_properties::backend) && equal(&device_properties::name) &&
+        equal(&device_properties::compute_threads)) {
+      return;
+    }
+    refuse(
+        fmt::format("stage '{}' ran on device '{}' there, and '{}' has other times; measure "
+                    "this placement",
+                    stage.name, there.name, here.name));
+  }
+
   void check_tensors() const {
     for (const planned_tensor& tensor : plan_.tensors) {
       const auto known = std::ranges::find(from_.tensors, tensor.name, &tensor_record::name);
@@ -188,7 +248,12 @@ std::string_view difference_of(const run_record& a, const run_record& b) {
   if (a.run.graphs != b.run.graphs) return "graphs";
   if (a.run.in_flight != b.run.in_flight) return "in_flight";
   if (a.run.threads != b.run.threads) return "threads";
-  if (a.device.name != b.device.name) return "device";
+  const auto names = [](const run_record& run) {
+    std::vector<std::string> list = {run.device.name};
+    for (const device_record& each : run.devices) list.push_back(each.properties.name);
+    return list;
+  };
+  if (names(a) != names(b)) return "device";
   return a.cpu_cores == b.cpu_cores ? "" : "number of cores";
 }
 
@@ -252,25 +317,16 @@ void add_wake_ups(const run_record& from, std::vector<nanoseconds>& times) {
 /// `long_idle` or longer, and of those on one that was idle for less.
 void add_device_starts(const run_record& from, std::vector<nanoseconds>& after_long,
                        std::vector<nanoseconds>& after_short) {
-  struct work {
-    stamp_pair on_device;
-    nanoseconds launched;
-  };
-  std::vector<work> all;
-  for (const stage_record& stage : from.stages) {
-    for (std::size_t frame = 0; frame < stage.enqueued.size(); ++frame) {
-      if (stage.device.empty() || !ran(stage, frame)) continue;
-      all.push_back({stage.device[frame], stage.enqueued[frame].end});
+  for (const auto& all :
+       work_by_device(from, [](const stage_record& stage) { return !stage.enqueued.empty(); })) {
+    nanoseconds busy_until = 0;
+    for (const auto& [on_device, launched] : all) {
+      if (busy_until <= launched) {
+        auto& times = launched - busy_until >= long_idle ? after_long : after_short;
+        times.push_back(std::max<nanoseconds>(0, on_device.begin - launched));
+      }
+      busy_until = std::max(busy_until, on_device.end);
     }
-  }
-  std::ranges::sort(all, {}, [](const work& w) { return w.on_device.begin; });
-  nanoseconds busy_until = 0;
-  for (const work& w : all) {
-    if (busy_until <= w.launched) {
-      auto& times = w.launched - busy_until >= long_idle ? after_long : after_short;
-      times.push_back(std::max<nanoseconds>(0, w.on_device.begin - w.launched));
-    }
-    busy_until = std::max(busy_until, w.on_device.end);
   }
 }
 

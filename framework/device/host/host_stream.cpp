@@ -113,7 +113,7 @@ void host_stream::wait(const event& e) {
 void host_stream::wait_for_peer(const host_event& e) {
   refuse_captured_peer(*this, e);
   const lane_wait after = e.engine().lanes.pending(e.latest());
-  if (after.on == nullptr) return engine_.worker.fail_with(e.engine().failed);
+  if (after.on == nullptr) return engine_.failed.set_from(e.engine().failed);
   host_worker::expect_peer();
   submit(wait_command{after, &e.engine().failed});
 }

@@ -214,16 +214,6 @@ host_worker::state host_worker::settle(lane& l) noexcept {
   return state::idle;
 }
 
-void host_worker::fail_with(const device_failure& peer) noexcept {
-  try {
-    peer.throw_if_set();
-  } catch (const stage_failure& e) {
-    failed_.set([&] { return std::string(e.what()); }, true);
-  } catch (const std::exception& e) {
-    failed_.set([&] { return std::string(e.what()); });
-  }
-}
-
 void host_worker::wake_peers() noexcept {
   const std::scoped_lock lock(workers_mutex_);
   for (host_worker* worker : workers_) {
@@ -244,7 +234,7 @@ host_worker::state host_worker::settle_front(lane& l) noexcept {
     if (is_pending(wait->after)) return state::blocked;
     if (wait->of_peer != nullptr) {
       peer_waits_.fetch_sub(1, std::memory_order_relaxed);
-      fail_with(*wait->of_peer);
+      failed_.set_from(*wait->of_peer);
     }
     return state::passed;
   }

@@ -92,9 +92,6 @@ class host_worker {
   /// submitting that wait.
   static void expect_peer() noexcept { peer_waits_.fetch_add(1, std::memory_order_seq_cst); }
 
-  /// Puts the device in the failed state if another device has failed, with the same message.
-  void fail_with(const device_failure& peer) noexcept;
-
   /// Runs `work` on the worker between two operations and waits for it. Exceptions propagate.
   void call(const std::function<void()>& work);
 

@@ -66,6 +66,11 @@ class model_device final : public device {
     engine_.failed.throw_if_set();
   }
 
+  void exchange_with(device& peer) override {
+    const auto* other = dynamic_cast<model_device*>(&peer);
+    if (other == nullptr || &other->engine_.clock != &engine_.clock) device::exchange_with(peer);
+  }
+
   clock_check check_clock() override {
     const std::scoped_lock lock(engine_.mutex);
     return {.at = engine_.clock.now(), .error = engine_.settings.clock_tick - 1};

@@ -57,6 +57,9 @@ struct model_settings {
 ///   graph, in capture order. Work that ends at the same time ends in order of its start.
 /// - A copy takes its latency plus bytes / bandwidth, and moves its data at the end.
 ///
+/// Devices with one clock can exchange tensors and wait for each other's events. One thread then
+/// uses all of them.
+///
 /// Host functions and duration functions run on the thread that advances the clock.
 /// @throws input_error for invalid settings
 std::unique_ptr<device> open_model_device(virtual_clock& clock, const model_settings& settings);

@@ -47,7 +47,7 @@ model_engine::model_engine(virtual_clock& on, const model_settings& given)
 
 model_lane& model_engine::acquire(priority level) {
   auto spare = std::ranges::find(lanes_, false, [](const auto& l) { return l->is_in_use; });
-  if (spare == lanes_.end()) spare = lanes_.insert(spare, std::make_unique<model_lane>());
+  if (spare == lanes_.end()) spare = lanes_.insert(spare, std::make_unique<model_lane>(*this));
   (*spare)->level = level;
   (*spare)->is_in_use = true;
   return **spare;
@@ -61,7 +61,10 @@ void model_engine::submit(model_lane& lane, model_command c) {
     const bool slept = clock.now() - idle_since_ >= settings.long_idle;
     serves_from_ = clock.now() + (slept ? settings.idle_start : settings.short_idle_start);
   }
-  if (lane.queue.size() > 1) return;
+  if (lane.queue.size() == 1) resume(lane);
+}
+
+void model_engine::resume(model_lane& lane) {
   clock.at(std::max(clock.now(), serves_from_), [this, &lane] {
     resumed_.push_back(&lane);
     settle();
@@ -84,7 +87,11 @@ void model_engine::free_waiting() {
   if (!std::exchange(any_passed_, false)) return;
   std::erase_if(waiting_, [this](const waiting_lane& w) {
     if (!w.after.has_passed()) return false;
-    resumed_.push_back(w.lane);
+    if (w.lane->engine == this) {
+      resumed_.push_back(w.lane);
+    } else {
+      w.lane->engine->resume(*w.lane);
+    }
     return true;
   });
 }
@@ -97,8 +104,13 @@ bool model_engine::passes(model_lane& lane) {
     return true;
   }
   if (const auto* wait = std::get_if<model_wait>(&c)) {
-    if (!wait->after.has_passed()) waiting_.push_back({&lane, wait->after});
-    return wait->after.has_passed();
+    const auto& [on, at] = wait->after;
+    if (!wait->after.has_passed()) {
+      on->engine->waiting_.push_back({&lane, wait->after});
+      return false;
+    }
+    if (on != nullptr && on->engine != this) failed.set_from(on->engine->failed);
+    return true;
   }
   if (const auto* launch = std::get_if<model_launch>(&c)) {
     if (settings.graph_overhead == 0) return launch->run->begin(lane);

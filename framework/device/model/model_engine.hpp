@@ -24,6 +24,7 @@
 
 namespace graphline {
 
+class model_engine;
 class model_event;
 class model_run;
 class model_stream;
@@ -92,6 +93,9 @@ struct model_job {
 /// The command queue of a stream. Lives as long as the device and is reused by new streams, so that
 /// its points remain complete.
 struct model_lane {
+  explicit model_lane(model_engine& of) : engine(&of) {}
+
+  model_engine* engine;
   priority level = priority::normal;
   bool is_in_use = false;
   std::deque<model_command> queue;  ///< the first command is active or waits
@@ -181,6 +185,7 @@ class model_engine {
   };
 
   engine_pool& pool_of(const model_command& c) noexcept;
+  void resume(model_lane& lane);
   void settle();
   void free_waiting();
   bool passes(model_lane& lane);
@@ -199,7 +204,7 @@ class model_engine {
   nanoseconds idle_since_ = 0;
   nanoseconds serves_from_ = 0;        // end of the latest start after an idle time
   std::deque<model_lane*> resumed_;    // lanes whose first command may complete or start
-  std::vector<waiting_lane> waiting_;  // in order of the start of their waits
+  std::vector<waiting_lane> waiting_;  // for points of this device, in order of their begin
   bool any_passed_ = false;            // true if a point was completed since the last check
   std::uint64_t ready_count_ = 0;
   bool is_starting_later_ = false;

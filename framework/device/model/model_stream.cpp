@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <mutex>
+#include <typeinfo>
 
 #include "framework/base/error.hpp"
 #include "framework/device/backend_parts.hpp"
@@ -89,6 +90,14 @@ void model_stream::record(event& e) {
 
 void model_stream::wait(const event& e) {
   const std::scoped_lock lock(engine_.mutex);
+  if (typeid(e) == typeid(model_event)) {
+    const auto& theirs = static_cast<const model_event&>(e);
+    if (&theirs.engine() != &engine_ && &theirs.engine().clock == &engine_.clock) {
+      refuse_captured_peer(*this, theirs);
+      if (theirs.was_recorded()) engine_.submit(lane_, model_wait{theirs.latest()});
+      return;
+    }
+  }
   const auto& ours = same_engine<model_event>(e, engine_);
   if (!ours.was_recorded()) return;
   if (model_capture* const capture = capture_of_wait(engine_.captures, *this, ours)) {

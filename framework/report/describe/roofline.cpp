@@ -25,6 +25,7 @@ struct roofline_row {
   std::optional<std::int64_t> rows = {};  ///< of the bucket
   const roofline_metrics& of;
   std::optional<double> share = {};
+  cell device = {};  ///< of a device stage, if there are several
 };
 
 const std::vector<column_of<roofline_row>>& roofline_columns() {
@@ -35,6 +36,7 @@ const std::vector<column_of<roofline_row>>& roofline_columns() {
       {{"kind", "kind", {}, 0, "", not_in_text},
        [](p x) { return x.part == nullptr ? cell(x.stage.kind) : cell(); }},
       {data_column("on"), [](p x) { return x.stage.on; }},
+      {{.key = "device", .title = "device", .optional = true}, [](p x) { return x.device; }},
       {{"kernel", "kernel", {}, 0, "", not_in_text},
        [](p x) { return x.part ? unless_empty(x.part->choice) : cell(); }},
       {{"precision", "precision", {}, 0, "", not_in_text},
@@ -89,6 +91,8 @@ table stage_table(const run_record& run, const roofline_summary& summary) {
   });
   if (!rearranges)
     std::ranges::find(made.columns, "bytes_rearranged", &column::key)->where = in_data;
+  const bool several = run.devices.size() > 1;
+  if (!several) std::ranges::find(made.columns, "device", &column::key)->where = in_data;
   auto next = summary.stages.begin();
   for (std::size_t s = 0; s < run.stages.size(); ++s) {
     const auto& stage = run.stages[s];
@@ -100,9 +104,11 @@ table stage_table(const run_record& run, const roofline_summary& summary) {
     for (; next != summary.stages.end() && next->stage == s; ++next) {
       const auto rows =
           stage.buckets.empty() ? std::optional<std::int64_t>() : stage.buckets[next->bucket].rows;
-      made.rows.push_back(row_of(roofline_row{name_of(run, *next), stage, nullptr, rows,
-                                              next->figures, next->share_of_path},
-                                 columns));
+      made.rows.push_back(
+          row_of(roofline_row{name_of(run, *next), stage, nullptr, rows, next->figures,
+                              next->share_of_path,
+                              several ? cell(run.devices[stage.device_index].name) : cell()},
+                 columns));
       for (const auto& [index, figures] : next->parts) {
         const auto& part = stage.parts[index];
         made.rows.push_back(
@@ -135,11 +141,24 @@ facts totals(const roofline_analysis& analysis) {
        {"ratio", "ratio", cell(times, ratio), "measured over roofline"}}};
 }
 
-facts ceilings_used(const roofline_summary& summary, const calibration& from) {
-  facts made{"", "Ceilings", {}, shown};
-  made.list.push_back({"memory", "memory", cell(summary.bandwidth.value, unit::bytes_per_second),
-                       label_of(summary.bandwidth.what, precision::float32)});
-  for (const auto& of : summary.compute) {
+/// How keys and titles name a device; both are empty if there is only one.
+struct device_naming {
+  device_naming(const run_record& run, std::size_t device) {
+    if (run.devices.size() < 2) return;
+    const auto& name = run.devices[device].name;
+    in_key = "_" + name;
+    in_title = " of " + name;
+  }
+  std::string in_key;
+  std::string in_title;
+};
+
+facts ceilings_used(const roofline_device& at, const calibration& from,
+                    const device_naming& naming) {
+  facts made{"", "Ceilings" + naming.in_title, {}, shown};
+  made.list.push_back({"memory", "memory", cell(at.bandwidth.value, unit::bytes_per_second),
+                       label_of(at.bandwidth.what, precision::float32)});
+  for (const auto& of : at.compute) {
     const auto name = std::string(to_word(of.arithmetic));
     made.list.push_back({name, name, cell(of.rate.value, unit::flops_per_second),
                          fmt::format("{}; ridge point {}", label_of(of.rate.what, of.arithmetic),
@@ -162,11 +181,13 @@ std::string words_of(const roofline_metrics& of, double rate) {
   return text;
 }
 
-chart chart_of(const run_record& run, const roofline_summary& summary) {
+chart chart_of(const run_record& run, const roofline_summary& summary, const roofline_device& at,
+               const device_naming& naming) {
   roofline_chart drawn;
-  drawn.bandwidth = summary.bandwidth.value;
+  drawn.bandwidth = at.bandwidth.value;
   for (std::size_t i = 0; i < summary.stages.size(); ++i) {
     const auto& held = summary.stages[i];
+    if (run.stages[held.stage].device_index != at.device) continue;
     const auto name = name_of(run, held);
     // Does not draw work without FLOPs, bytes or a time.
     const auto add = [&](const roofline_metrics& of, const std::optional<double>& share,
@@ -182,11 +203,11 @@ chart chart_of(const run_record& run, const roofline_summary& summary) {
       add(part.figures, {}, run.stages[held.stage].parts[part.index].name);
     }
   }
-  for (const auto& of : summary.compute) {
+  for (const auto& of : at.compute) {
     drawn.ceilings.push_back({std::string(to_word(of.arithmetic)), of.rate.value, of.ridge_point});
   }
   std::ranges::sort(drawn.ceilings, {}, &roofline_chart::ceiling::rate);
-  return {"roofline", "Roofline",
+  return {"roofline" + naming.in_key, "Roofline" + naming.in_title,
           "Achieved FLOP/s over FLOPs per byte moved, both logarithmic. Left of a ridge point "
           "memory bandwidth is the ceiling, right of it the rate of the arithmetic. A point above "
           "its ceiling does not move all of its bytes through memory, or its cost or the "
@@ -204,10 +225,14 @@ document describe(const roofline_record& record, const roofline_analysis& analys
                                            parts ? ", parts under timing layers" : ""));
   add_failures(made, run, " under timing event");
   add_failures(made, record.layers, " under timing layers");
-  if (run.calibration) {
-    const auto& from = *run.calibration;
-    made.parts.push_back(facts{
-        "calibration", "", {{"date", "", from.date}, {"stale", "", from.stale}}, in_data, true});
+  for (std::size_t d = 0; d < std::max<std::size_t>(1, run.devices.size()); ++d) {
+    const auto& from = calibration_of(run, d);
+    if (!from) continue;
+    made.parts.push_back(facts{"calibration" + device_naming(run, d).in_key,
+                               "",
+                               {{"date", "", from->date}, {"stale", "", from->stale}},
+                               in_data,
+                               true});
   }
   if (analysis.roofline) {
     const auto& summary = *analysis.roofline;
@@ -218,11 +243,17 @@ document describe(const roofline_record& record, const roofline_analysis& analys
       made.parts.push_back(note{fmt::format("-: too few frames: p50 needs {}", least)});
     }
     made.parts.push_back(totals(analysis));
-    made.parts.push_back(ceilings_used(summary, *run.calibration));
-    made.parts.push_back(chart_of(run, summary));
-    auto ceilings = ceiling_table(run.calibration->ceilings);
-    ceilings.where = not_in_text;
-    made.parts.push_back(std::move(ceilings));
+    for (const auto& at : summary.devices) {
+      const device_naming naming(run, at.device);
+      const auto& from = *calibration_of(run, at.device);
+      made.parts.push_back(ceilings_used(at, from, naming));
+      made.parts.push_back(chart_of(run, summary, at, naming));
+      auto ceilings = ceiling_table(from.ceilings);
+      ceilings.key += naming.in_key;
+      if (!naming.in_title.empty()) ceilings.title = "Ceilings" + naming.in_title;
+      ceilings.where = not_in_text;
+      made.parts.push_back(std::move(ceilings));
+    }
     std::vector<std::string> first;
     for (const auto i : summary.by_gain) first.push_back(name_of(run, summary.stages[i]));
     made.parts.push_back(facts{"", "", {{"by_gain", "", first}}, in_data});

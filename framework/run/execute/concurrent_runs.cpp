@@ -336,7 +336,8 @@ std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
 
 pipeline_sharing::pipeline_sharing(sharing share, const std::vector<plan>& plans,
                                    const device_group& on) {
-  const auto resources = std::make_shared<ready_resources<real_host>>(plans.front().run.window);
+  const auto resources = std::make_shared<ready_resources<real_host>>(plans.front().run.window,
+                                                                      plans.front().devices.size());
   std::vector<const plan*> all;
   for (const plan& p : plans) all.push_back(&p);
   if (share != sharing::device) resources->workers.start(on, all);

@@ -45,7 +45,7 @@ std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
 /// What the pipelines of a configuration share. Outlives their sessions.
 class pipeline_sharing {
  public:
-  /// @pre The plans' schedules start stages when they are ready, and their windows are equal.
+  /// @pre The plans' schedules start stages when they are ready; windows and devices are equal.
   pipeline_sharing(sharing share, const std::vector<plan>& plans, const device_group& on);
   ~pipeline_sharing();
 

@@ -65,14 +65,14 @@ class ready_executor final : public executor {
     const bool holds = p.policy.kind != nullptr && p.policy.kind->holds;
     if (holds) held_.resize(p.stages.size() * live_.size());
     const auto window = has_window(p) ? p.run.window : 0;
-    auto own = std::make_shared<ready_resources<Host>>(window);
+    auto own = std::make_shared<ready_resources<Host>>(window, p.devices.size());
     cpu_ = share.cpu ? share.cpu : own;
     device_ = share.device ? share.device : own;
     peers_ = share.cpu ? share.cpu.get() : device_.get();
     peers_->executors.resize(std::max<std::size_t>(peers_->executors.size(), number_ + 1));
     peers_->executors[number_] = this;
     cpu_->queue.reserve(p.stages.size() * live_.size());
-    if (device_->window) device_->window->reserve(p.stages.size() * live_.size());
+    for (auto& each : device_->windows) each.reserve(p.stages.size() * live_.size());
     host_.start_workers(
         cpu_->workers, [this](turn& own_turn, std::uint64_t token, std::exception_ptr problem) {
           seen_complete(slot_of(token), stage_of(token), std::move(problem), own_turn);
@@ -96,11 +96,11 @@ class ready_executor final : public executor {
     if (!shares_) {  // a failed phase may leave entries
       cpu_->queue.begin();
       peers_->ready_count = 0;
-      if (device_->window) device_->window->begin();
+      for (auto& each : device_->windows) each.begin();
     }
     if (causes_ && policy_ != nullptr) {
       cpu_->queue.note_oldest();
-      if (device_->window) device_->window->note_oldest();
+      for (auto& each : device_->windows) each.note_oldest();
     }
     for (held_stage& held : held_) held.sum = 0;
     progress_.reset();
@@ -260,8 +260,8 @@ class ready_executor final : public executor {
     if (on_cpu_[r.stage] == awaits && !is_ready(r)) return;
     // A stage may wait where other pipelines' turns find it, so it keeps the phase alive itself.
     if (shares_) state_.add_pending();
-    if (counts_in_window(r.stage)) {
-      device_->window->push(ordered(r));
+    if (device_window* const window = window_of(r.stage)) {
+      window->push(ordered(r));
     } else if (!on_cpu && into.device_count < turn::room) {
       into.device_stages[into.device_count++] = r;
     } else if (on_cpu && into.whose == turn::of::worker && !into.cpu_stage) {
@@ -332,8 +332,15 @@ class ready_executor final : public executor {
     return ready.slot * on_cpu_.size() + ready.stage;
   }
 
-  bool counts_in_window(std::uint32_t stage) const {
-    return device_->window && in_window(pipeline_.planned().stages[stage]);
+  /// Returns the window that the stage counts in; null if there is none.
+  device_window* window_of(std::uint32_t stage) const {
+    if (device_->windows.empty()) return nullptr;
+    const planned_stage& of = pipeline_.planned().stages[stage];
+    return in_window(of) ? &device_->windows[of.device] : nullptr;
+  }
+
+  void leave_window(std::uint32_t stage) const {
+    if (device_window* const window = window_of(stage)) window->completed();
   }
 
   /// A stage has been executed, has failed or is held back.
@@ -375,14 +382,15 @@ class ready_executor final : public executor {
 
   /// Takes the next stage of a turn or of a window that is not held back; returns false if there is
   /// none.
-  /// @param latest Pipeline that has the window: of the stage that the turn executed last.
+  /// @param latest Pipeline that has the windows: of the stage that the turn executed last.
   [[gnu::always_inline]] bool take(turn& own, const ready_executor& latest, ready_stage& next,
                                    ready_stage& oldest) {
-    auto& window = latest.device_->window;
+    auto& windows = latest.device_->windows;
+    const auto takes = [&](device_window& window) { return window.take(next, oldest); };
     do {
       if (own.device_count > 0) {
         next = first_device_stage(own, oldest);
-      } else if (window && window->take(next, oldest)) {
+      } else if (std::ranges::any_of(windows, takes)) {
         post_kept(own);
       } else if (own.cpu_stage) {
         const ready_stage ready = *own.cpu_stage;
@@ -430,7 +438,7 @@ class ready_executor final : public executor {
     } catch (...) {
       state_.fail(pipeline_.planned(), ready.stage, live.frame.number);
     }
-    if (counts_in_window(ready.stage)) device_->window->completed();
+    leave_window(ready.stage);
     release();
     return true;
   }
@@ -493,7 +501,7 @@ class ready_executor final : public executor {
 
   void fail(const ready_stage& at, bool watched, const std::exception_ptr& problem) {
     fail(at.stage, live_[at.slot].frame, problem);
-    if (counts_in_window(at.stage)) device_->window->completed();
+    leave_window(at.stage);
     if (watched) state_.finish_pending();
     release();
   }
@@ -551,7 +559,7 @@ class ready_executor final : public executor {
   void seen_complete(std::uint32_t slot, std::uint32_t stage, std::exception_ptr problem,
                      turn& own) {
     const frame_position frame = live_[slot].frame;
-    if (counts_in_window(stage)) device_->window->completed();
+    leave_window(stage);
     if (problem) {
       fail(stage, frame, problem);
       return finish(own, *this);
@@ -584,7 +592,7 @@ class ready_executor final : public executor {
   // Last members, because their threads use the others.
   Host host_;
   std::shared_ptr<ready_resources<Host>> cpu_;     ///< queue and workers
-  std::shared_ptr<ready_resources<Host>> device_;  ///< window
+  std::shared_ptr<ready_resources<Host>> device_;  ///< windows
   ready_resources<Host>* peers_;                   ///< `cpu_` or `device_`: has all executors
 };
 

@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -168,7 +169,7 @@ class ready_queue {
   std::atomic<std::size_t> count_ = 0;  ///< read without the lock
 };
 
-/// Device stages that wait until fewer than a maximum are issued and not complete.
+/// Stages of a device that wait until fewer than a maximum are issued and not complete.
 class device_window {
  public:
   explicit device_window(std::size_t size) : size_(size) {}
@@ -219,15 +220,17 @@ class device_window {
 template <class Host>
 class ready_executor;
 
-/// A queue with its workers, and a window, of one pipeline or of several that share them.
+/// A queue with its workers, and windows, of one pipeline or of several that share them.
 template <class Host>
 struct ready_resources {
-  explicit ready_resources(std::int64_t window_size) {
-    if (window_size > 0) window.emplace(static_cast<std::size_t>(window_size));
+  explicit ready_resources(std::int64_t window_size, std::size_t devices = 1) {
+    while (window_size > 0 && windows.size() < devices) {
+      windows.emplace_back(static_cast<std::size_t>(window_size));
+    }
   }
 
   ready_queue queue;
-  std::optional<device_window> window;
+  std::deque<device_window> windows;  ///< by device; empty if the number of stages has no limit
   typename Host::workers workers;
   std::atomic<std::uint64_t> ready_count{0};     ///< stages that became ready
   std::vector<ready_executor<Host>*> executors;  ///< by pipeline
@@ -237,7 +240,7 @@ struct ready_resources {
 template <class Host>
 struct shared_resources {
   std::shared_ptr<ready_resources<Host>> cpu = nullptr;     ///< queue and workers
-  std::shared_ptr<ready_resources<Host>> device = nullptr;  ///< window
+  std::shared_ptr<ready_resources<Host>> device = nullptr;  ///< windows
   std::uint16_t pipeline = 0;                               ///< index among those that share
 };
 

@@ -50,22 +50,20 @@ class virtual_session::world {
       : planned_(p),
         machine_(machine),
         deciding_(deciding_tensors(p)),
-        device_(open_model_device(clock_, {.idle_start = machine.device_start,
-                                           .short_idle_start = machine.device_restart,
-                                           .long_idle = machine.long_idle})),
-        pipeline_(timed(), *device_, nullptr),
+        devices_(open_devices()),
+        pipeline_(timed(), group(), nullptr),
         in_slot_(pipeline_.slots().size()),
         executor_(make_executor_on<virtual_host>(pipeline_, host())) {}
 
   run_record run(const virtual_times& times, const virtual_run_options& options) {
     times_ = &times;
-    run_record record = begin_record(planned_, {machine_.device});
+    run_record record = begin_record(planned_, machine_.devices);
     record.environment.clear();  // that of this process
     record.run.frames = frames_that_arrive(planned_, options.frames.value_or(record.run.frames));
     if (options.rate) record.run.rate = options.rate;
     record.cpu_cores = machine_.cores;
     const nanoseconds epoch = clock_.now();
-    recording kept(pipeline_.planned(), pipeline_.parts(), *device_, record.run.timing,
+    recording kept(pipeline_.planned(), pipeline_.parts(), group(), record.run.timing,
                    record.run.frames, epoch);
     const auto schedule =
         make_frame_schedule(planned_, record.run, options.arrival_seed.value_or(record.run.seed));
@@ -124,6 +122,22 @@ class virtual_session::world {
     std::size_t stage;
     std::size_t bound = 0;
   };
+
+  std::vector<std::unique_ptr<device>> open_devices() {
+    std::vector<std::unique_ptr<device>> made;
+    while (made.size() < machine_.devices.size()) {
+      made.push_back(open_model_device(clock_, {.idle_start = machine_.device_start,
+                                                .short_idle_start = machine_.device_restart,
+                                                .long_idle = machine_.long_idle}));
+    }
+    return made;
+  }
+
+  device_group group() const {
+    std::vector<device*> all;
+    for (const auto& each : devices_) all.push_back(each.get());
+    return device_group(std::move(all));
+  }
 
   /// Returns the plan with stages that take given times and, except for tensors that decide,
   /// tensors of one byte.
@@ -197,7 +211,7 @@ class virtual_session::world {
   const std::vector<deciding_tensor> deciding_;
   virtual_clock clock_;
   const virtual_times* times_ = nullptr;  ///< of the current run
-  std::unique_ptr<device> device_;
+  std::vector<std::unique_ptr<device>> devices_;
   prepared_pipeline pipeline_;
   std::vector<frame_position> in_slot_;  ///< the pass that each slot issued last
   std::unique_ptr<executor> executor_;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "framework/base/clock.hpp"
 #include "framework/device/device.hpp"
@@ -32,9 +33,9 @@ struct virtual_times {
 
 /// The machine of a virtual session.
 struct virtual_machine {
-  device_properties device;  ///< for the record
-  int cores = 1;             ///< for CPU stages
-  nanoseconds wake_up = 0;   ///< from posting a CPU stage to its start on an idle core
+  std::vector<device_properties> devices;  ///< for the record, one for each of the plan
+  int cores = 1;                           ///< for CPU stages
+  nanoseconds wake_up = 0;  ///< from posting a CPU stage to its start on an idle core
   /// From a device stage's completion to its observation, and from the time to which a thread
   /// sleeps to its wake-up: both wake a thread.
   nanoseconds completion_delay = 0;
@@ -52,9 +53,9 @@ struct virtual_run_options {
   std::optional<std::uint64_t> arrival_seed = {};  ///< of random arrival times; default: `seed`
 };
 
-/// Runs a plan in virtual time: the same executors as `session`, on a `model` device and a virtual
-/// host. Stages compute nothing. Tensors have no memory, except those that decide rows and
-/// conditions. Never reads the system's clock. Not thread-safe.
+/// Runs a plan in virtual time: the same executors as `session`, on `model` devices and a virtual
+/// host. Devices do not slow each other. Stages compute nothing. Tensors have no memory, except
+/// those that decide rows and conditions. Never reads the system's clock. Not thread-safe.
 class virtual_session {
  public:
   /// @throws input_error if the plan's settings have no meaning in virtual time

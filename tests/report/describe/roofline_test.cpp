@@ -91,6 +91,30 @@ TEST(describe_roofline, has_the_ceilings) {
   EXPECT_EQ(text(fact_of(first, "date").value), "2026-03-14T09:26:53Z");
 }
 
+TEST(describe_roofline, has_ceilings_and_a_plot_of_each_device) {
+  auto record = samples::calibrated_two_models();
+  for (auto* run : {&record.stages, &record.layers}) {
+    run->devices = {{"left", run->device}, {"right", run->device}};
+    run->devices[0].calibration = run->devices[1].calibration =
+        *std::exchange(run->calibration, {});
+    run->stages[2].device_index = 1;
+  }
+  record.stages.devices[1].calibration->stale = {"driver was 1, is 2"};
+  const auto says = describe(record, analyze(record));
+  const auto& left = std::get<roofline_chart>(part_of<chart>(says, "roofline_left").drawn);
+  const auto& right = std::get<roofline_chart>(part_of<chart>(says, "roofline_right").drawn);
+  for (const auto& point : left.points) EXPECT_EQ(point.stage, record.stages.stages[0].name);
+  for (const auto& point : right.points) EXPECT_EQ(point.stage, record.stages.stages[2].name);
+  EXPECT_FALSE(left.points.empty());
+  EXPECT_FALSE(right.points.empty());
+  EXPECT_EQ(part_of<table>(says, "ceilings_right").title, "Ceilings of right");
+  const auto& stages = part_of<table>(says, "stages");
+  EXPECT_EQ(std::get<std::string>(cell_of(stages, record.stages.stages[2].name, "device").value),
+            "right");
+  EXPECT_THAT(sentences_of(says, finding_severity::warning),
+              testing::Contains(HasSubstr("calibration of device 'right' may no longer hold")));
+}
+
 TEST(describe_roofline, says_where_there_is_no_calibration_what_to_do) {
   const auto says = describe(samples::uncalibrated());
   EXPECT_THAT(sentences_of(says, finding_severity::failure),
