@@ -138,13 +138,12 @@ std::optional<layer_shape> definition_builder::infer(const network_layer& layer,
   for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
     read.push_back({givers[i], network_.shape_of(layer.inputs[i])});
     if (read.back().shape.rank() <= most_layer_dimensions) continue;
-    problems.report(fmt::format("takes at most {} dimensions but {} gives {}",
-                                most_layer_dimensions, givers[i], to_string(read.back().shape)));
+    problems.report("takes at most {} dimensions but {} gives {}", most_layer_dimensions, givers[i],
+                    to_string(read.back().shape));
     return {};
   }
-  layer_shape inferred = shape_rule(layer.operation, read, problems);
-  if (!problems.any()) check_size(inferred, problems);
-  if (problems.any()) return {};
+  auto inferred = shape_rule(layer.operation, read, problems);
+  if (inferred && !check_size(*inferred, problems)) return {};
   return inferred;
 }
 
@@ -206,8 +205,8 @@ std::optional<std::size_t> definition_builder::add_layer(network_layer layer,
     const weight_spec& wanted = inferred->weights[i];
     const bool given = i < weights.size();
     if (!given || network_.shape_of(weights[i]) != wanted.shape) {
-      problems.report(fmt::format("needs {} of {} but has {}", wanted.name, to_string(wanted.shape),
-                                  given ? to_string(network_.shape_of(weights[i])) : "none"));
+      problems.report("needs {} of {} but has {}", wanted.name, to_string(wanted.shape),
+                      given ? to_string(network_.shape_of(weights[i])) : "none");
       return {};
     }
     layer.inputs.push_back(weights[i]);
@@ -215,7 +214,7 @@ std::optional<std::size_t> definition_builder::add_layer(network_layer layer,
   return append(std::move(layer), *inferred);
 }
 
-void definition_builder::check_size(const layer_shape& inferred, layer_problems& problems) {
+bool definition_builder::check_size(const layer_shape& inferred, layer_problems& problems) {
   constexpr std::int64_t most_elements = std::int64_t{1} << 44;
   constexpr std::int64_t most_flops = std::int64_t{1} << 57;
   const auto small = [](const shape& s) {
@@ -226,14 +225,16 @@ void definition_builder::check_size(const layer_shape& inferred, layer_problems&
   const bool fits = small(inferred.output) && std::ranges::all_of(inferred.further, small) &&
                     std::ranges::all_of(inferred.weights, small, &weight_spec::shape);
   if (inferred.output.rank() > most_layer_dimensions) {
-    problems.report(fmt::format("gives {}, of more than {} dimensions", to_string(inferred.output),
-                                most_layer_dimensions));
+    problems.report("gives {}, of more than {} dimensions", to_string(inferred.output),
+                    most_layer_dimensions);
   } else if (!fits || flops_ == most_flops) {
     problems.report(
-        fmt::format("would give {} with more than 2^44 elements in a tensor or 2^57 "
-                    "FLOPs in the network",
-                    to_string(inferred.output)));
+        "would give {} with more than 2^44 elements in a tensor or 2^57 FLOPs in the network",
+        to_string(inferred.output));
+  } else {
+    return true;
   }
+  return false;
 }
 
 }  // namespace graphline::nn

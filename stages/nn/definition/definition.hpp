@@ -127,9 +127,9 @@ class definition_builder {
                                    layer_problems& problems);
   std::size_t append(network_layer layer, const layer_shape& inferred);
 
-  /// Reports a tensor above 64 TiB or a network above 2^57 FLOPs; below these limits, sizes and
-  /// costs fit into 64 bits.
-  void check_size(const layer_shape& inferred, layer_problems& problems);
+  /// Returns false after reporting a tensor above 64 TiB or a network above 2^57 FLOPs; below these
+  /// limits, sizes and costs fit into 64 bits.
+  bool check_size(const layer_shape& inferred, layer_problems& problems);
 
   void count_parameters(network_layer& layer, std::size_t weights);
 

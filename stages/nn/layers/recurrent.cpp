@@ -1,11 +1,8 @@
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "stages/nn/layers/layers.hpp"
 
 namespace graphline::nn {
-
 namespace {
 
 /// Returns the FLOPs of a step per hidden unit, apart from the products. A sigmoid counts as 4.
@@ -26,22 +23,19 @@ std::int64_t unit_flops(const recurrent_layer& of) {
 
 }  // namespace
 
-layer_shape infer(const recurrent_layer& recurrent, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
+layer_shape infer(const recurrent_layer& recurrent, layer_inputs inputs, layer_problems& problems) {
   const shape& x = inputs[0].shape;
   const std::int64_t directions = recurrent.directions();
   const std::int64_t hidden = recurrent.hidden;
   if (x.rank() != 3) {
-    problems.report(fmt::format("expects [steps, batch, features] but {} gives {}", inputs[0].giver,
-                                to_string(x)));
-    return {};
+    problems.refuse("expects [steps, batch, features] but {} gives {}", inputs[0].giver,
+                    to_string(x));
   }
   const shape state{directions, x[1], hidden};
   for (const layer_input& given : inputs.subspan(1)) {
     if (given.shape == state) continue;
-    problems.report(fmt::format("expects states of {} but {} gives {}", to_string(state),
-                                given.giver, to_string(given.shape)));
-    return {};
+    problems.refuse("expects states of {} but {} gives {}", to_string(state), given.giver,
+                    to_string(given.shape));
   }
   const std::int64_t gates = recurrent.gates() * hidden;
   const initial_value initial{initial_value::rule::uniform,

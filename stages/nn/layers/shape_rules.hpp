@@ -1,5 +1,9 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +42,7 @@ struct layer_input {
   std::string giver;  ///< "layer 'conv1'" or "the network's input"
   graphline::shape shape;
 };
+using layer_inputs = std::span<const layer_input>;
 
 /// Output shapes, cost and weights that follow from a layer's input shapes.
 struct layer_shape {
@@ -60,16 +65,46 @@ class layer_problems {
   layer_problems(std::string subject, const place& where, diagnostics& out)
       : subject_(std::move(subject)), where_(where), out_(out) {}
 
-  /// Reports "SUBJECT MESSAGE" at the layer or at one of its parameters.
-  void report(const std::string& message) { add(where_, message); }
-  void report_at(std::string_view parameter, const std::string& message) {
+  /// Report "SUBJECT MESSAGE" at the layer or at one of its parameters.
+  template <class... Values>
+  void report(fmt::format_string<Values...> message, Values&&... values) {
+    add(where_, fmt::format(message, std::forward<Values>(values)...));
+  }
+  template <class... Values>
+  void report_at(std::string_view parameter, fmt::format_string<Values...> message,
+                 Values&&... values) {
     const bool given = values_ != nullptr && values_->has(parameter);
-    add(given ? values_->where(parameter) : where_, message);
+    add(given ? values_->where(parameter) : where_,
+        fmt::format(message, std::forward<Values>(values)...));
   }
 
-  bool any() const noexcept { return any_; }
+  /// Report likewise, and end the reader or shape rule that `result_of` calls.
+  template <class... Values>
+  [[noreturn]] void refuse(fmt::format_string<Values...> message, Values&&... values) {
+    report(message, std::forward<Values>(values)...);
+    throw refused();
+  }
+  template <class... Values>
+  [[noreturn]] void refuse_at(std::string_view parameter, fmt::format_string<Values...> message,
+                              Values&&... values) {
+    report_at(parameter, message, std::forward<Values>(values)...);
+    throw refused();
+  }
+
+  /// Returns the result of a reader or shape rule; empty if anything was reported.
+  template <class Rule>
+  auto result_of(const Rule& rule) -> std::optional<decltype(rule())> {
+    try {
+      auto result = rule();
+      if (!any_) return result;
+    } catch (const refused&) {
+    }
+    return {};
+  }
 
  private:
+  struct refused : std::exception {};
+
   void add(const place& where, const std::string& message) {
     any_ = true;
     out_.error(where, subject_ + " " + message);
@@ -82,9 +117,9 @@ class layer_problems {
   bool any_ = false;
 };
 
-/// Returns output shapes, cost and weights of an operation; `inputs` excludes weights. After a
-/// reported error the result is unspecified.
-layer_shape shape_rule(const layer_operation& operation, std::span<const layer_input> inputs,
-                       layer_problems& problems);
+/// Returns output shapes, cost and weights of an operation; `inputs` excludes weights. Empty after
+/// a reported error.
+std::optional<layer_shape> shape_rule(const layer_operation& operation, layer_inputs inputs,
+                                      layer_problems& problems);
 
 }  // namespace graphline::nn

@@ -225,10 +225,10 @@ bool pattern_finder::replace(network_layer& last, std::string kind,
   diagnostics found;
   layer_problems problems("", last.where, found);
   const layer_input read{"", network_.shape_of(inputs.front())};
-  const layer_shape result = shape_rule(operation, {&read, 1}, problems);
-  if (problems.any() || result.output != network_.output_of(last)) return false;
-  for (std::size_t i = 0; i < result.weights.size(); ++i) {
-    if (network_.shape_of(inputs[i + 1]) != result.weights[i].shape) return false;
+  const auto result = shape_rule(operation, {&read, 1}, problems);
+  if (!result || result->output != network_.output_of(last)) return false;
+  for (std::size_t i = 0; i < result->weights.size(); ++i) {
+    if (network_.shape_of(inputs[i + 1]) != result->weights[i].shape) return false;
   }
   std::string name;
   std::int64_t parameters = 0;
@@ -242,7 +242,7 @@ bool pattern_finder::replace(network_layer& last, std::string kind,
   last.kind = std::move(kind);
   last.operation = operation;
   last.inputs = std::move(inputs);
-  last.cost = result.cost;
+  last.cost = result->cost;
   last.cost.parameters = parameters;
   last.shared_parameters = shared;
   reads_all(last);

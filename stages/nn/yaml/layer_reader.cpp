@@ -120,8 +120,8 @@ layer_entry read_layer(const node& written, diagnostics& out) {
   entry.sound = !found.has_errors() && !holds_unresolved(written);
   if (entry.sound && entry.kind->read) {
     layer_problems problems(entry.subject, entry.values, found);
-    entry.operation = entry.kind->read(entry.values, problems);
-    entry.sound = !problems.any();
+    entry.operation = problems.result_of([&] { return entry.kind->read(entry.values, problems); });
+    entry.sound = entry.operation.has_value();
   }
   for (const diagnostic& d : found.all()) {
     d.severity == severity::error ? out.error(d.place, d.message) : out.warning(d.place, d.message);
@@ -289,13 +289,15 @@ class definer {
       read.push_back({of.subject, network_.network().shape_of(*of.value)});
     }
     layer_problems problems(entry.subject, entry.values, out_);
-    layer_operation operation =
-        entry.operation ? *entry.operation : entry.kind->fit(entry.values, read, problems);
-    if (problems.any()) return {};
+    auto operation = entry.operation;
+    if (!operation) {
+      operation = problems.result_of([&] { return entry.kind->fit(entry.values, read, problems); });
+      if (!operation) return {};
+    }
     const std::string prefix = entry.given_name.empty() ? std::to_string(index) : entry.given_name;
     return network_.add_layer({.name = name,
                                .kind = entry.kind->name,
-                               .operation = std::move(operation),
+                               .operation = std::move(*operation),
                                .inputs = std::move(inputs),
                                .where = entry.place},
                               prefix, subjects, problems);
