@@ -17,16 +17,10 @@ std::size_t import_dropout(onnx_importer& to, const onnx_call& node) {
 }
 
 std::size_t import_concat(onnx_importer& to, const onnx_call& node) {
-  const std::size_t axis = node.axis(node.integer("axis", 1), node.extents(0).rank());
+  const std::size_t axis = concat_axis(node);
   std::vector<std::size_t> values;
-  std::optional<shape> others;  // extents except along the axis
   for (std::size_t i = 0; i < node.inputs(); ++i) {
-    std::vector<std::int64_t> extents = node.extents(i).extents();
-    node.require(axis < extents.size(), "has shapes that do not fit together");
-    const bool empty = std::exchange(extents[axis], 1) == 0;
-    node.require(!others || *others == shape(extents), "has shapes that do not fit together");
-    others = shape(std::move(extents));
-    if (!empty) values.push_back(to.value(i));
+    if (node.extents(i)[axis] > 0) values.push_back(to.value(i));
   }
   node.require(!values.empty(), "gives no elements, which is not supported");
   return values.size() == 1 ? values.front() : to.add(concat_layer{axis}, std::move(values));

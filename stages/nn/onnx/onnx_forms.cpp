@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "stages/nn/layers/layers.hpp"
 #include "stages/nn/onnx/onnx_functions.hpp"
 #include "stages/nn/operations/pointwise.hpp"
 
@@ -349,6 +350,17 @@ std::vector<std::size_t> transposed_order(const onnx_call& call) {
   call.require(std::ranges::is_permutation(order, counted(0, rank)),
                "has a 'perm' that is not a permutation of its axes");
   return {order.begin(), order.end()};
+}
+
+std::size_t concat_axis(const onnx_call& call) {
+  const shape& first = call.extents(0);
+  const std::size_t axis = call.axis(call.integer("axis", 1), first.rank());
+  for (std::size_t i = 1; i < call.inputs(); ++i) {
+    const shape& other = call.extents(i);
+    call.require(other.rank() == first.rank() && with_extent(other, axis, first[axis]) == first,
+                 "has shapes that do not fit together");
+  }
+  return axis;
 }
 
 shape expanded_extents(const onnx_call& call) {

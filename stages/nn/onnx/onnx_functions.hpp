@@ -35,6 +35,9 @@ onnx_tensor make(const onnx_call& call, onnx_type element, const shape& extents)
 /// Returns a tensor with the same values and other extents.
 onnx_tensor reshaped(const onnx_call& call, const onnx_tensor& from, const shape& extents);
 
+/// Returns a tensor broadcast to these extents as in NumPy.
+onnx_tensor broadcast_to(const onnx_call& call, const onnx_tensor& from, const shape& extents);
+
 /// Source offsets of a result's positions, per axis. The source of an element is the sum of its
 /// offsets over all axes.
 using axis_offsets = std::vector<std::vector<std::int64_t>>;

@@ -68,22 +68,6 @@ const onnx_operator& find_operator(const onnx_call& call) {
                       : "is not supported");
 }
 
-/// Puts the verb with which a reason begins into the plural: "has a step of 0" -> "have a step of
-/// 0".
-std::string in_plural(const std::string& why) {
-  static const std::map<std::string_view, const char*> irregular = {{"is", "are"},
-                                                                    {"has", "have"},
-                                                                    {"does", "do"},
-                                                                    {"goes", "go"},
-                                                                    {"multiplies", "multiply"},
-                                                                    {"copies", "copy"}};
-  const std::size_t end = std::min(why.find_first_of(" ,;"), why.size());
-  const std::string_view verb = std::string_view(why).substr(0, end);
-  const auto known = irregular.find(verb);
-  if (known != irregular.end()) return known->second + why.substr(end);
-  return std::string(verb.substr(0, end - (verb.ends_with('s') ? 1 : 0))) + why.substr(end);
-}
-
 /// Returns null if the operator is not composed of others.
 onnx_composition find_composition(const onnx_node& node) {
   const auto found = composed_operators().find(node.op_type);
@@ -344,7 +328,8 @@ void onnx_importer::refused(const onnx_node& node, const std::string& why) {
   known->second.push_back(&node);
 }
 
-/// Reports each reason once: "62 nodes (MaxUnpool) are not supported: 'a', 'b', 'c' and 59 more".
+/// Reports each reason once: "each of 62 nodes (MaxUnpool) is not supported: 'a', 'b', 'c' and 59
+/// more".
 void onnx_importer::report_refused() {
   constexpr std::size_t most_named = 3;
   for (const auto& [why, nodes] : refused_) {
@@ -363,9 +348,9 @@ void onnx_importer::report_refused() {
     const std::size_t more = nodes.size() - names.size();
     std::string list = fmt::to_string(fmt::join(names, ", "));
     if (more > 0) list += fmt::format(" and {} more", more);
-    std::string text = in_plural(why);
+    std::string text = why;
     text.insert(std::min(text.find(';'), text.size()), ": " + list);
-    out_.error(where_, fmt::format("{} nodes ({}) {}", nodes.size(),
+    out_.error(where_, fmt::format("each of {} nodes ({}) {}", nodes.size(),
                                    printable(fmt::to_string(fmt::join(operators, ", "))), text));
   }
 }
@@ -553,33 +538,6 @@ std::vector<std::string_view> imported_operators() {
   for (const auto& [name, _] : onnx::composed_operators()) names.push_back(name);
   std::ranges::sort(names);
   return names;
-}
-
-std::optional<dtype> read_as(onnx_type element) {
-  switch (element) {
-    case onnx_type::float32:
-      return dtype::float32;
-    case onnx_type::float64:
-      return dtype::float64;
-    case onnx_type::float16:
-      return dtype::float16;
-    case onnx_type::bfloat16:
-      return dtype::bfloat16;
-    case onnx_type::uint8:
-    case onnx_type::boolean:
-      return dtype::uint8;
-    case onnx_type::int8:
-    case onnx_type::int16:
-    case onnx_type::uint16:
-    case onnx_type::int32:
-      return dtype::int32;
-    case onnx_type::uint32:
-    case onnx_type::uint64:
-    case onnx_type::int64:
-      return dtype::int64;
-    default:
-      return {};
-  }
 }
 
 onnx_network import_onnx(const onnx_model& model,

@@ -44,30 +44,34 @@ struct onnx_type_entry {
   std::size_t bytes = 0;
   std::uint32_t typed_field = 0;  ///< number of the field in TensorProto
   onnx_values (*read)(std::string_view) = nullptr;
+  std::optional<dtype> tensor = {};
   std::int64_t (*wrap)(std::int64_t) noexcept = nullptr;  ///< integers only
 };
 
 template <class Stored>
-onnx_type_entry integers(onnx_type type, const char* name, std::uint32_t typed_field) {
-  return {type, name, sizeof(Stored), typed_field, read_integers<Stored>, wrap<Stored>};
+onnx_type_entry integers(onnx_type type, const char* name, std::uint32_t typed_field,
+                         dtype tensor) {
+  return {type, name, sizeof(Stored), typed_field, read_integers<Stored>, tensor, wrap<Stored>};
 }
 
 const onnx_type_entry onnx_types[] = {
     {onnx_type::undefined, "undefined"},
-    {onnx_type::float32, "float32", 4, 4, read_raw<float, widened<float, float>>},
-    integers<std::uint8_t>(onnx_type::uint8, "uint8", 5),
-    integers<std::int8_t>(onnx_type::int8, "int8", 5),
-    integers<std::uint16_t>(onnx_type::uint16, "uint16", 5),
-    integers<std::int16_t>(onnx_type::int16, "int16", 5),
-    integers<std::int32_t>(onnx_type::int32, "int32", 5),
-    integers<std::int64_t>(onnx_type::int64, "int64", 7),
+    {onnx_type::float32, "float32", 4, 4, read_raw<float, widened<float, float>>, dtype::float32},
+    integers<std::uint8_t>(onnx_type::uint8, "uint8", 5, dtype::uint8),
+    integers<std::int8_t>(onnx_type::int8, "int8", 5, dtype::int32),
+    integers<std::uint16_t>(onnx_type::uint16, "uint16", 5, dtype::int32),
+    integers<std::int16_t>(onnx_type::int16, "int16", 5, dtype::int32),
+    integers<std::int32_t>(onnx_type::int32, "int32", 5, dtype::int32),
+    integers<std::int64_t>(onnx_type::int64, "int64", 7, dtype::int64),
     {onnx_type::string, "string"},
-    {onnx_type::boolean, "bool", 1, 5, read_raw<std::uint8_t, truth>, wrap<bool>},
-    {onnx_type::float16, "float16", 2, 5, read_raw<std::uint16_t, float_from_half>},
-    {onnx_type::float64, "float64", 8, 10, read_raw<double, widened<double, double>>},
-    integers<std::uint32_t>(onnx_type::uint32, "uint32", 11),
-    integers<std::uint64_t>(onnx_type::uint64, "uint64", 11),
-    {onnx_type::bfloat16, "bfloat16", 2, 5, read_raw<std::uint16_t, float_from_bfloat16>}};
+    {onnx_type::boolean, "bool", 1, 5, read_raw<std::uint8_t, truth>, dtype::uint8, wrap<bool>},
+    {onnx_type::float16, "float16", 2, 5, read_raw<std::uint16_t, float_from_half>, dtype::float16},
+    {onnx_type::float64, "float64", 8, 10, read_raw<double, widened<double, double>>,
+     dtype::float64},
+    integers<std::uint32_t>(onnx_type::uint32, "uint32", 11, dtype::int64),
+    integers<std::uint64_t>(onnx_type::uint64, "uint64", 11, dtype::int64),
+    {onnx_type::bfloat16, "bfloat16", 2, 5, read_raw<std::uint16_t, float_from_bfloat16>,
+     dtype::bfloat16}};
 
 const onnx_type_entry& entry_of(onnx_type element) noexcept {
   return *std::ranges::find(onnx_types, element, &onnx_type_entry::type);
@@ -88,6 +92,10 @@ onnx_type onnx_type_of(std::int64_t number) noexcept {
 
 std::size_t size_of(onnx_type element) noexcept {
   return entry_of(element).bytes;
+}
+
+std::optional<dtype> read_as(onnx_type element) noexcept {
+  return entry_of(element).tensor;
 }
 
 bool is_whole(onnx_type element) noexcept {
