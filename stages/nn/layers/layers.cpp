@@ -21,22 +21,6 @@ const parameter reads_parameter{
     .help = "Earlier layer or network input to read; the previous layer by default.",
     .structure = "name"};
 
-/// Returns the number of windows along one axis, or 0 if no window fits. Windows have `kernel`
-/// elements that are `dilation` apart, and move by `stride` over the padding `before`, `size`
-/// elements and the padding `after`. `ceil` adds a partly covered last window if it starts in the
-/// data or in the padding before the data. Uses the formulas of torch.nn.Conv2d and
-/// torch.nn.MaxPool2d.
-std::int64_t window_count(std::int64_t size, std::int64_t kernel, std::int64_t stride,
-                          std::int64_t before, std::int64_t after, std::int64_t dilation,
-                          bool ceil) {
-  const std::int64_t covered = dilation * (kernel - 1) + 1;
-  const std::int64_t room = size + before + after - covered;
-  if (room < 0) return ceil && room > -stride ? 1 : 0;
-  const std::int64_t whole = room / stride + 1;
-  const bool partial = ceil && room % stride != 0 && whole * stride < size + before;
-  return partial ? whole + 1 : whole;
-}
-
 template <class Number>
 std::array<Number, 2> pair_of(const std::vector<Number>& given, std::string_view name,
                               layer_problems& problems) {
@@ -68,11 +52,9 @@ std::vector<parameter> parameters_of(const layer_kind& kind) {
   return all;
 }
 
-std::optional<layer_shape> shape_rule(const layer_operation& operation, layer_inputs inputs,
-                                      layer_problems& problems) {
-  return problems.result_of([&] {
-    return std::visit([&](const auto& of) { return infer(of, inputs, problems); }, operation);
-  });
+layer_shape shape_rule(const layer_operation& operation, layer_inputs inputs,
+                       layer_problems& problems) {
+  return std::visit([&](const auto& of) { return infer(of, inputs, problems); }, operation);
 }
 
 parameter pair_parameter(std::string name, std::string help,
@@ -177,11 +159,15 @@ extent_pair window_output(const layer_input& input, const pool2d_layer& window,
   extent_pair padded{};
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t size = input.shape[axis + 2];
+    const std::int64_t stride = window.stride[axis];
     covered[axis] = window.dilation[axis] * (window.kernel[axis] - 1) + 1;
     padded[axis] = size + window.padding[axis] + after[axis];
-    output[axis] =
-        window_count(size, window.kernel[axis], window.stride[axis], window.padding[axis],
-                     after[axis], window.dilation[axis], window.ceil_mode);
+    const std::int64_t room = padded[axis] - covered[axis];
+    if (room >= 0) output[axis] = room / stride + 1;
+    // Ceil mode adds a partly covered last window that starts in the data or in the padding before.
+    const bool rest = room < 0 ? room > -stride : room % stride != 0;
+    const bool starts = output[axis] * stride < size + window.padding[axis];
+    if (window.ceil_mode && rest && starts) ++output[axis];
   }
   if (output[0] > 0 && output[1] > 0) return output;
   problems.refuse_at("kernel",

@@ -69,8 +69,8 @@ shape reduced_shape(const shape& s, const std::vector<std::size_t>& axes, bool k
 /// Refuses an input that is not [N, C, H, W].
 void expect_images(const layer_input& input, layer_problems& problems);
 
-/// Returns output height and width for a window over [N, C, H, W]. Refuses a window that is larger
-/// than the padded input.
+/// Returns output height and width for a window over [N, C, H, W], by the formulas of
+/// torch.nn.Conv2d and torch.nn.MaxPool2d. Refuses a window that is larger than the padded input.
 extent_pair window_output(const layer_input& input, const pool2d_layer& window,
                           layer_problems& problems);
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include "stages/nn/layers/layers.hpp"
 #include "stages/nn/operations/windows.hpp"
@@ -6,33 +7,20 @@
 namespace graphline::nn {
 namespace {
 
-/// Reads the parameters common to max and average pooling.
-pool2d_layer read_window(const arguments& values, layer_problems& problems) {
-  pool2d_layer pool;
+pool2d_layer read_pool(pooling method, const arguments& values, layer_problems& problems) {
+  pool2d_layer pool{.method = method};
   pool.kernel = read_pair(values, "kernel", problems);
   pool.stride = values.has("stride") ? read_pair(values, "stride", problems) : pool.kernel;
   pool.padding = read_pair(values, "padding", problems);
   pool.ceil_mode = values.boolean("ceil_mode");
+  if (method == pooling::max) pool.dilation = read_pair(values, "dilation", problems);
+  if (method == pooling::average) pool.count_include_pad = values.boolean("count_include_pad");
   // PyTorch's limit: a window must not lie in the padding alone.
   if (pool.padding[0] > pool.kernel[0] / 2 || pool.padding[1] > pool.kernel[1] / 2) {
     problems.report_at(
         "padding", "takes at most half the kernel as padding, found {}x{} for a kernel of {}x{}",
         pool.padding[0], pool.padding[1], pool.kernel[0], pool.kernel[1]);
   }
-  return pool;
-}
-
-pool2d_layer read_max(const arguments& values, layer_problems& problems) {
-  pool2d_layer pool = read_window(values, problems);
-  pool.method = pooling::max;
-  pool.dilation = read_pair(values, "dilation", problems);
-  return pool;
-}
-
-pool2d_layer read_average(const arguments& values, layer_problems& problems) {
-  pool2d_layer pool = read_window(values, problems);
-  pool.method = pooling::average;
-  pool.count_include_pad = values.boolean("count_include_pad");
   return pool;
 }
 
@@ -90,11 +78,11 @@ std::vector<layer_kind> pooling_kinds() {
   return {
       {"max_pool2d", "Largest value of each window",
        window_parameters(pair_parameter("dilation", "Distance between window elements.", "1", 1)),
-       read_max},
+       std::bind_front(read_pool, pooling::max)},
       {"avg_pool2d", "Mean of each window",
        window_parameters(boolean_parameter("count_include_pad",
                                            "Count the padding's zeros in the mean.", "true")),
-       read_average},
+       std::bind_front(read_pool, pooling::average)},
       {"adaptive_avg_pool2d",
        "Mean over windows, for a given output size",
        {{.name = "output",

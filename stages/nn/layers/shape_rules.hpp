@@ -57,38 +57,31 @@ struct layer_shape {
 class layer_problems {
  public:
   /// `subject` names the layer in messages: "conv2d" or "conv2d 'stem'". `values` contains the
-  /// parameters from YAML with their places.
-  layer_problems(std::string subject, const arguments& values, diagnostics& out)
-      : subject_(std::move(subject)), where_(values.where()), values_(&values), out_(out) {}
+  /// parameters from YAML with their places; without it, all errors are reported at `where`.
+  layer_problems(std::string subject, const place& where, diagnostics& out,
+                 const arguments* values = nullptr)
+      : subject_(std::move(subject)), where_(where), values_(values), out_(out) {}
 
-  /// Reports all errors at one place.
-  layer_problems(std::string subject, const place& where, diagnostics& out)
-      : subject_(std::move(subject)), where_(where), out_(out) {}
-
-  /// Report "SUBJECT MESSAGE" at the layer or at one of its parameters.
-  template <class... Values>
-  void report(fmt::format_string<Values...> message, Values&&... values) {
-    add(where_, fmt::format(message, std::forward<Values>(values)...));
-  }
+  /// Reports "SUBJECT MESSAGE" at a parameter, or at the layer if the parameter was not given.
   template <class... Values>
   void report_at(std::string_view parameter, fmt::format_string<Values...> message,
                  Values&&... values) {
+    any_ = true;
     const bool given = values_ != nullptr && values_->has(parameter);
-    add(given ? values_->where(parameter) : where_,
-        fmt::format(message, std::forward<Values>(values)...));
+    out_.error(given ? values_->where(parameter) : where_,
+               subject_ + " " + fmt::format(message, std::forward<Values>(values)...));
   }
 
   /// Report likewise, and end the reader or shape rule that `result_of` calls.
-  template <class... Values>
-  [[noreturn]] void refuse(fmt::format_string<Values...> message, Values&&... values) {
-    report(message, std::forward<Values>(values)...);
-    throw refused();
-  }
   template <class... Values>
   [[noreturn]] void refuse_at(std::string_view parameter, fmt::format_string<Values...> message,
                               Values&&... values) {
     report_at(parameter, message, std::forward<Values>(values)...);
     throw refused();
+  }
+  template <class... Values>
+  [[noreturn]] void refuse(fmt::format_string<Values...> message, Values&&... values) {
+    refuse_at("", message, std::forward<Values>(values)...);
   }
 
   /// Returns the result of a reader or shape rule; empty if anything was reported.
@@ -105,21 +98,16 @@ class layer_problems {
  private:
   struct refused : std::exception {};
 
-  void add(const place& where, const std::string& message) {
-    any_ = true;
-    out_.error(where, subject_ + " " + message);
-  }
-
   std::string subject_;
   place where_;
-  const arguments* values_ = nullptr;
+  const arguments* values_;
   diagnostics& out_;
   bool any_ = false;
 };
 
-/// Returns output shapes, cost and weights of an operation; `inputs` excludes weights. Empty after
-/// a reported error.
-std::optional<layer_shape> shape_rule(const layer_operation& operation, layer_inputs inputs,
-                                      layer_problems& problems);
+/// Returns output shapes, cost and weights of an operation; `inputs` excludes weights. To be called
+/// within `result_of`.
+layer_shape shape_rule(const layer_operation& operation, layer_inputs inputs,
+                       layer_problems& problems);
 
 }  // namespace graphline::nn
