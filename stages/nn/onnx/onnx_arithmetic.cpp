@@ -1,12 +1,11 @@
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
 
 #include "stages/nn/layers/layers.hpp"
+#include "stages/nn/onnx/onnx_constants.hpp"
 #include "stages/nn/onnx/onnx_forms.hpp"
-#include "stages/nn/onnx/onnx_functions.hpp"
 #include "stages/nn/operations/scalar_math.hpp"
 
 namespace graphline::nn::onnx {
@@ -46,48 +45,43 @@ constexpr real_function real_of(pointwise_function of) {
 struct binary_function {
   real_function of_reals;
   whole (*of_integers)(whole, whole) = nullptr;
-};
-struct comparison {
-  bool (*of_reals)(double, double);
-  bool (*of_integers)(whole, whole);
+  bool compares = false;  ///< gives bool
 };
 
 template <class Function>
-constexpr comparison compares(Function apply) {
-  return {apply, apply};
+constexpr binary_function compares(Function /*stateless*/) {
+  return {[](double a, double b) { return Function()(a, b) ? 1.0 : 0.0; },
+          [](whole a, whole b) { return whole{Function()(a, b)}; }, true};
 }
 
 void same_type(const onnx_call& call, const onnx_tensor& a, const onnx_tensor& b) {
   call.require(a.element == b.element, "has inputs of different types");
 }
 
-/// Applies a function to two broadcast tensors; a comparison gives bool.
-template <class Function>
+/// Applies a function to two broadcast tensors.
 onnx_tensor combined(const onnx_call& call, const onnx_tensor& a, const onnx_tensor& b,
-                     const Function& apply) {
+                     const binary_function& apply) {
   same_type(call, a, b);
-  constexpr bool compared = std::is_same_v<Function, comparison>;
   const shape extents = common_extents(call, std::vector{a.extents, b.extents});
-  onnx_tensor result = make(call, compared ? onnx_type::boolean : a.element, extents);
+  onnx_tensor result = make(call, apply.compares ? onnx_type::boolean : a.element, extents);
   offset_walk in_a(broadcast_offsets(a.extents, extents));
   offset_walk in_b(broadcast_offsets(b.extents, extents));
   std::visit(
-      [&]<class Value>(const std::vector<Value>& left) {
-        using computed = std::conditional_t<compared, whole, Value>;
+      [&]<class Value, class Result>(const std::vector<Value>& left, std::vector<Result>& results) {
         const auto& right = std::get<std::vector<Value>>(b.values);
-        for (auto& to : std::get<std::vector<computed>>(result.values)) {
+        for (Result& to : results) {
           const Value x = left[in_a.next()];
           const Value y = right[in_b.next()];
           if constexpr (std::is_same_v<Value, whole>) {
             call.require(apply.of_integers != nullptr, "is not defined for integers");
-            to = apply.of_integers(x, y);
+            to = static_cast<Result>(apply.of_integers(x, y));
           } else {
             call.require(apply.of_reals != nullptr, "is not defined for floats");
-            to = static_cast<computed>(apply.of_reals(x, y));
+            to = static_cast<Result>(apply.of_reals(x, y));
           }
         }
       },
-      a.values);
+      a.values, result.values);
   return result;
 }
 
@@ -98,8 +92,7 @@ onnx_function unary(const binary_function& apply) {
 }
 
 /// Combines any number of inputs from left to right.
-template <class Function>
-onnx_function nary(const Function& apply) {
+onnx_function nary(const binary_function& apply) {
   return gives_one([apply](const onnx_call& call) {
     if (call.inputs() == 1) return reshaped(call, call.input(0), call.input(0).extents);
     onnx_tensor result = combined(call, call.input(0), call.input(1), apply);

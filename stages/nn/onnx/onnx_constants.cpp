@@ -1,12 +1,9 @@
 #include "stages/nn/onnx/onnx_constants.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
 
-#include "stages/nn/onnx/onnx_functions.hpp"
 #include "stages/nn/weights/float_conversion.hpp"
 
 namespace graphline::nn::onnx {

@@ -23,22 +23,10 @@ onnx_type always(const onnx_call& /*call*/, std::size_t /*output*/) {
   return element;
 }
 
-onnx_type as_written(const onnx_call& call, std::size_t /*output*/) {
-  return onnx_type_of(call.integer("to", 0));
-}
-
-onnx_type of_top(const onnx_call& call, std::size_t output) {
-  return output == 0 ? call.type(0).element : onnx_type::int64;
-}
-
 onnx_type of_quantized(const onnx_call& call, std::size_t /*output*/) {
   if (call.has(2)) return call.type(2).element;
   const std::int64_t written = call.integer("output_dtype", 0);
   return written != 0 ? onnx_type_of(written) : onnx_type::uint8;
-}
-
-onnx_type of_dynamically_quantized(const onnx_call& /*call*/, std::size_t output) {
-  return output == 1 ? onnx_type::float32 : onnx_type::uint8;
 }
 
 using element_rules = std::map<std::string_view, element_rule>;
@@ -53,17 +41,23 @@ constexpr std::string_view arithmetic[] = {
 /// Returns the rules of operators that accept or give integers or bools.
 const element_rules& known_rules() {
   static const element_rules all = [] {
-    element_rules made = {{"Cast", as_written},
-                          {"ConvInteger", always<onnx_type::int32>},
+    element_rules made = {{"ConvInteger", always<onnx_type::int32>},
                           {"DequantizeLinear", always<onnx_type::float32>},
-                          {"DynamicQuantizeLinear", of_dynamically_quantized},
                           {"MatMulInteger", always<onnx_type::int32>},
                           {"OneHot", as_input<2>},
                           {"QLinearConv", as_input<7>},
                           {"QLinearMatMul", as_input<7>},
                           {"QuantizeLinear", of_quantized},
-                          {"TopK", of_top},
                           {"Where", as_input<1>}};
+    made["Cast"] = [](const onnx_call& call, std::size_t /*output*/) {
+      return onnx_type_of(call.integer("to", 0));
+    };
+    made["DynamicQuantizeLinear"] = [](const onnx_call& /*call*/, std::size_t output) {
+      return output == 1 ? onnx_type::float32 : onnx_type::uint8;
+    };
+    made["TopK"] = [](const onnx_call& call, std::size_t output) {
+      return output == 0 ? call.type(0).element : onnx_type::int64;
+    };
     const auto add = [&](const auto& operators, element_rule rule) {
       for (const std::string_view name : operators) made.emplace(name, rule);
     };

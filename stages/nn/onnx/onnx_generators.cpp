@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "stages/nn/onnx/onnx_functions.hpp"
+#include "stages/nn/onnx/onnx_constants.hpp"
 
 namespace graphline::nn::onnx {
 namespace {

@@ -1,11 +1,10 @@
 #include <algorithm>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 #include "stages/nn/layers/layers.hpp"
+#include "stages/nn/onnx/onnx_constants.hpp"
 #include "stages/nn/onnx/onnx_forms.hpp"
-#include "stages/nn/onnx/onnx_functions.hpp"
 
 namespace graphline::nn::onnx {
 namespace {

@@ -52,10 +52,6 @@ bool is_whole(onnx_type element) noexcept;
 struct whole_range {
   std::int64_t least = 0;
   std::int64_t most = 0;
-
-  bool holds(const whole_range& other) const noexcept {
-    return least <= other.least && other.most <= most;
-  }
 };
 whole_range range_of(onnx_type element) noexcept;
 
