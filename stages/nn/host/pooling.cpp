@@ -43,41 +43,46 @@ struct pool_windows {
   }
 };
 
+constexpr std::int64_t most_summed = 512;  ///< input columns summed at once
+
+/// Averages adjacent windows of a row that together span at most `most_summed` columns, or one.
+void average_some(const float* plane, std::int64_t width, const window& row,
+                  std::span<const window> some, float* to) {
+  const std::int64_t begin = some.front().begin;
+  const std::int64_t count = some.back().end - begin;
+  const auto mean = [&](double sum, const window& column) {
+    return static_cast<float>(sum / static_cast<double>(row.divisor * column.divisor));
+  };
+  if (some.size() == 1 && count > most_summed) {
+    double sum = 0;
+    for (std::int64_t y = row.begin; y < row.end; ++y) {
+      const float* line = plane + y * width + begin;
+      sum = std::accumulate(line, line + count, sum);
+    }
+    *to = mean(sum, some.front());
+    return;
+  }
+  std::array<double, most_summed> sums;
+  std::fill_n(sums.begin(), count, 0.0);
+  for (std::int64_t y = row.begin; y < row.end; ++y) {
+    const float* line = plane + y * width + begin;
+    for (std::int64_t x = 0; x < count; ++x) sums[x] += static_cast<double>(line[x]);
+  }
+  for (const window& column : some) {
+    double sum = 0;
+    for (std::int64_t x = column.begin; x < column.end; ++x) sum += sums[x - begin];
+    *to++ = mean(sum, column);
+  }
+}
+
 /// Computes means over windows of packed [planes, height, width]. For each row of windows, sums the
 /// input rows first and then the columns. oneDNN lacks adaptive pools with an output size that does
 /// not divide the input size, and average pools with a last window that exceeds the padding in
 /// ceil_mode; for packed images it has only generic code.
 void pool_averages(const pool_windows& windows, const float* from, float* to) {
-  constexpr std::int64_t most_columns = 512;  // summed at once
-  windows.for_each(
-      from, to, 1, most_columns,
-      [&](const float* plane, const window& row, std::span<const window> some, float* means) {
-        const std::int64_t begin = some.front().begin;
-        const std::int64_t count = some.back().end - begin;
-        const auto mean = [&](double sum, const window& column) {
-          return static_cast<float>(sum / static_cast<double>(row.divisor * column.divisor));
-        };
-        if (count > most_columns) {  // a single window
-          double sum = 0;
-          for (std::int64_t y = row.begin; y < row.end; ++y) {
-            const float* line = plane + y * windows.width + begin;
-            sum = std::accumulate(line, line + count, sum);
-          }
-          *means = mean(sum, some.front());
-          return;
-        }
-        std::array<double, most_columns> sums;
-        std::fill_n(sums.begin(), count, 0.0);
-        for (std::int64_t y = row.begin; y < row.end; ++y) {
-          const float* line = plane + y * windows.width + begin;
-          for (std::int64_t x = 0; x < count; ++x) sums[x] += static_cast<double>(line[x]);
-        }
-        for (const window& column : some) {
-          double sum = 0;
-          for (std::int64_t x = column.begin; x < column.end; ++x) sum += sums[x - begin];
-          *means++ = mean(sum, column);
-        }
-      });
+  windows.for_each(from, to, 1, most_summed,
+                   [&](const float* plane, const window& row, std::span<const window> some,
+                       float* means) { average_some(plane, windows.width, row, some, means); });
 }
 
 /// Computes maxima over windows of [planes, height, width, 8], the layout with blocks of eight
