@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "stages/kinds.hpp"
+#include "stages/nn/operations/greatest.hpp"
+#include "stages/one_part_stage.hpp"
 
 namespace graphline {
 namespace {
@@ -12,32 +14,49 @@ prepared_stage prepare_arg_max(const arguments& given, std::span<const tensor_ty
                                diagnostics& out) {
   const tensor_type& input = inputs.front();
   const std::size_t rank = input.shape.rank();
-  if (input.element != dtype::float32 || rank < 2 ||
-      input.shape[rank - 1] > std::numeric_limits<std::int32_t>::max()) {
-    out.error(given.where(), fmt::format("arg_max reads float32 [..., C] of at least 2 axes and "
-                                         "fewer than 2^31 classes C; found {}",
-                                         to_string(input)));
+  const bool sound = input.element == dtype::float32 && rank >= 2 &&
+                     input.shape[rank - 1] <= std::numeric_limits<std::int32_t>::max();
+  if (!check_inputs(sound, given, inputs,
+                    "arg_max reads float32 [..., C] of at least 2 axes and fewer than 2^31 "
+                    "classes C",
+                    out)) {
     return {};
   }
   std::vector<std::int64_t> kept;
   for (std::size_t axis = 0; axis + 1 < rank; ++axis) kept.push_back(input.shape[axis]);
-  prepared_stage result;
-  result.outputs = {{shape(kept), dtype::int64}, {shape(kept), dtype::float32}};
+  prepared_stage result =
+      prepared_moves(inputs, {{shape(kept), dtype::int64}, {shape(kept), dtype::float32}}, {});
   result.cost.flops = input.shape.elements();
-  result.cost.bytes_read = static_cast<std::int64_t>(input.bytes());
-  for (const tensor_type& output : result.outputs) {
-    result.cost.bytes_written += static_cast<std::int64_t>(output.bytes());
-  }
   result.known = known_cost::all;
   return result;
+}
+
+std::unique_ptr<device_stage> make_host_arg_max(device& /*d*/, const stage_config& /*config*/) {
+  return host_stage("arg_max", {"arg_max", "a loop over rows"}, [](const stage_tensors& tensors) {
+    const auto* from = tensors.inputs.at(0).as<const float>();
+    auto* classes = tensors.outputs.at(0).as<std::int64_t>();
+    auto* values = tensors.outputs.at(1).as<float>();
+    const std::int64_t rows = tensors.outputs[0].type.shape.elements();
+    const std::int64_t extent = tensors.inputs[0].type.shape.elements() / rows;
+    return [=] {
+#pragma omp parallel for schedule(static)
+      for (std::int64_t row = 0; row < rows; ++row) {
+        nn::greatest found;
+        for (std::int64_t i = 0; i < extent; ++i) {
+          found += {from[row * extent + i], static_cast<std::int32_t>(i)};
+        }
+        classes[row] = found.index;
+        values[row] = found.value;
+      }
+    };
+  });
 }
 
 }  // namespace
 
 stage_kind arg_max_kind(const device_stage_factory& make_cuda) {
-  stage_kind kind;
-  kind.name = "arg_max";
-  kind.headline = "Find the index of the largest element along the last axis";
+  stage_kind kind =
+      kind_named("arg_max", "Find the index of the largest element along the last axis");
   kind.inputs = {{"input", "float32 [..., C]", true}};
   kind.outputs = {{"classes",
                    "int64 [...], index of the greatest element; the first of equal ones, and of "

@@ -35,32 +35,16 @@ stage_registry builtin_stages() {
 #endif
   for (stage_kind* kind : {&network, &onnx, &matmul}) kind->libraries["host"] = nn::onednn_version;
   stage_registry registry;
-  registry.add(std::move(network));
-  registry.add(std::move(onnx));
-  registry.add(std::move(matmul));
-  registry.add(std::move(traffic));
-  registry.add(std::move(arg_max));
-  registry.add(std::move(resize));
-  registry.add(std::move(normalize));
-  registry.add(std::move(device_spin));
-  registry.add(copy_kind());
-  registry.add(random_normal_kind());
-  registry.add(spin_kind());
-  registry.add(batch_kind());
-  registry.add(images_kind());
-  registry.add(arrays_kind());
-  registry.add(audio_kind());
-  registry.add(resize_kind());
-  registry.add(letterbox_kind());
-  registry.add(normalize_kind());
-  registry.add(top_k_kind());
-  registry.add(threshold_kind());
-  registry.add(nms_kind());
-  registry.add(gather_kind());
-  registry.add(boxes_kind());
-  registry.add(text_boxes_kind());
-  registry.add(crop_kind());
-  registry.add(ctc_decode_kind());
+  for (stage_kind* kind :
+       {&network, &onnx, &matmul, &traffic, &arg_max, &resize, &normalize, &device_spin}) {
+    registry.add(std::move(*kind));
+  }
+  for (const auto make :
+       {copy_kind, random_normal_kind, spin_kind, batch_kind, images_kind, arrays_kind, audio_kind,
+        resize_kind, letterbox_kind, normalize_kind, top_k_kind, threshold_kind, nms_kind,
+        gather_kind, boxes_kind, text_boxes_kind, crop_kind, ctc_decode_kind}) {
+    registry.add(make());
+  }
   return registry;
 }
 

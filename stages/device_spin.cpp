@@ -1,12 +1,23 @@
+#include <memory>
+
 #include "stages/kinds.hpp"
+#include "stages/one_part_stage.hpp"
 #include "stages/spinning.hpp"
 
 namespace graphline {
+namespace {
+
+std::unique_ptr<device_stage> make_host_spin(device& /*d*/, const stage_config& config) {
+  const nanoseconds duration = device_spin_time(config);
+  return host_stage(
+      "spin", {"spin", "a loop on the CPU's clock"},
+      [=](const stage_tensors& /*tensors*/) { return [=] { spin_cpu_time(duration); }; });
+}
+
+}  // namespace
 
 stage_kind device_spin_kind(const device_stage_factory& make_cuda) {
-  stage_kind kind;
-  kind.name = "device.spin";
-  kind.headline = "Keep the device busy for a set time";
+  stage_kind kind = kind_named("device.spin", "Keep the device busy for a set time");
   kind.inputs = {{"inputs", "tensors to wait for; they are not looked at", true}};
   kind.optional_inputs = 1;
   kind.repeat_last_input = true;

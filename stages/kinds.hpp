@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,9 +68,6 @@ std::unique_ptr<device_stage> make_cuda_resize(device& d, const stage_config& co
 std::unique_ptr<device_stage> make_cuda_normalize(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_cuda_spin(device& d, const stage_config& config);
 
-/// Makes the stage `arg_max` on the compute threads of a `host` device.
-std::unique_ptr<device_stage> make_host_arg_max(device& d, const stage_config& config);
-
 /// Returns the backends of a device kind: `host`, and `cuda` if it has a factory.
 template <class Factory>
 std::vector<std::string> backends(const Factory& make_cuda) {
@@ -99,6 +97,26 @@ inline stage_kind on_devices(stage_kind kind, device_stage_factory make_host,
   return kind;
 }
 
+/// Returns a kind of CPU stage that has only a name and a headline so far.
+inline stage_kind kind_named(std::string name, std::string headline) {
+  stage_kind kind;
+  kind.name = std::move(name);
+  kind.headline = std::move(headline);
+  return kind;
+}
+
+/// Reports an error with what the kind reads and the types that were found, unless these are
+/// `sound`.
+/// @return `sound`
+inline bool check_inputs(bool sound, const arguments& given, std::span<const tensor_type> inputs,
+                         std::string_view reads, diagnostics& out) {
+  if (sound) return true;
+  std::string found;
+  for (const tensor_type& type : inputs) found += (found.empty() ? "" : ", ") + to_string(type);
+  out.error(given.where(), std::string(reads) + "; found " + found);
+  return false;
+}
+
 template <class Stage>
 std::unique_ptr<cpu_stage> make_cpu_stage(const stage_config& config) {
   return std::make_unique<Stage>(config);
@@ -118,28 +136,6 @@ inline prepared_stage prepared_moves(std::span<const tensor_type> inputs,
     result.cost.bytes_written += static_cast<std::int64_t>(type.bytes());
   }
   return result;
-}
-
-/// Work with one part; `Enqueue` enqueues it on a stream.
-template <class Enqueue>
-class one_part_work final : public device_work {
- public:
-  explicit one_part_work(Enqueue work) : work_(std::move(work)) {}
-
-  void enqueue(stream& s) override { work_(s); }
-
-  void enqueue_in_parts(stream& s, part_marker& marker) override {
-    work_(s);
-    marker.part_enqueued(s);
-  }
-
- private:
-  Enqueue work_;
-};
-
-template <class Enqueue>
-std::unique_ptr<device_work> one_part(Enqueue work) {
-  return std::make_unique<one_part_work<Enqueue>>(std::move(work));
 }
 
 }  // namespace graphline

@@ -1,12 +1,12 @@
-#include "stages/matmul.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "stages/kinds.hpp"
+#include "stages/nn/host/single_products.hpp"
 #include "stages/precision_parameters.hpp"
+#include "stages/program_stage.hpp"
 
 namespace graphline {
 
@@ -94,8 +94,18 @@ std::optional<nn::matmul_form> matmul_of(const arguments& values,
   c[rank - 2] = a[rank - 2];
   c[rank - 1] = b[rank - 1];
   nn::matmul_form form{shape(a), shape(b), shape(std::move(c)), transpose_a, transpose_b};
-  if (fused_of(values) && !check_fused(values, form, out)) return {};
+  if (is_fused(values) && !check_fused(values, form, out)) return {};
   return form;
+}
+
+std::unique_ptr<device_stage> make_host_matmul(device& d, const nn::matmul_form& form,
+                                               const stage_config& config) {
+  nn::host_program program =
+      is_fused(config.arguments)
+          ? nn::lower_gemv_for_host(form)
+          : nn::lower_product_for_host(d, form, "matmul", fmt::format("stage '{}'", config.name),
+                                       precision_of(config.arguments));
+  return std::make_unique<program_stage<nn::host_program>>(d, std::move(program));
 }
 
 prepared_stage prepare_matmul(const arguments& values, std::span<const tensor_type> inputs,
@@ -125,14 +135,8 @@ prepared_stage prepare_matmul(const arguments& values, std::span<const tensor_ty
 
 }  // namespace
 
-bool fused_of(const arguments& values) {
-  return values.text("method") == "fused";
-}
-
 stage_kind matmul_kind(const matmul_factory& make_cuda) {
-  stage_kind kind;
-  kind.name = "matmul";
-  kind.headline = "Batched matrix product, leading dimensions broadcast";
+  stage_kind kind = kind_named("matmul", "Batched matrix product, leading dimensions broadcast");
   kind.on = side::device;
   // 'b' has no rows: the rows of 'a' are multiplied by the same 'b'.
   kind.inputs = {{"a", "[..., m, k] in float32; [..., k, m] with transpose_a.", true},

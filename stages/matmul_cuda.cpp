@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "stages/kinds.hpp"
-#include "stages/matmul.hpp"
 #include "stages/nn/cuda/lowering/single_products.hpp"
 #include "stages/precision_parameters.hpp"
 #include "stages/program_stage.hpp"
@@ -14,7 +13,7 @@ namespace graphline {
 std::unique_ptr<device_stage> make_cuda_matmul(device& d, const nn::matmul_form& form,
                                                const stage_config& config) {
   const std::string owner = fmt::format("stage '{}'", config.name);
-  if (fused_of(config.arguments)) {
+  if (is_fused(config.arguments)) {
     return std::make_unique<program_stage<nn::cuda_program>>(d,
                                                              nn::lower_gemv_for_cuda(form, owner));
   }

@@ -135,7 +135,6 @@ void choose_outputs(const arguments& values, nn::onnx_graph& graph, diagnostics&
     known.insert(known.end(), node.outputs.begin(), node.outputs.end());
   }
   for (const named& value : read_labels(values.tree("outputs"), "outputs", out)) {
-    const auto output = std::ranges::find(declared, value.text, &nn::onnx_value::name);
     if (std::ranges::find(graph.outputs, value.text, &nn::onnx_value::name) !=
         graph.outputs.end()) {
       out.error(value.place, fmt::format("'outputs' names '{}' twice", value.text));
@@ -144,11 +143,11 @@ void choose_outputs(const arguments& values, nn::onnx_graph& graph, diagnostics&
                 fmt::format("the model computes no value '{}'{}; a value's name is that of an "
                             "output of a node",
                             value.text, suggestion(value.text, known)));
-    } else if (output != declared.end()) {
-      graph.outputs.push_back(*output);
     } else {
-      graph.outputs.push_back(
-          {.name = value.text, .element = nn::onnx_type::float32, .extents = {}});
+      const auto output = std::ranges::find(declared, value.text, &nn::onnx_value::name);
+      graph.outputs.push_back(output != declared.end()
+                                  ? *output
+                                  : nn::onnx_value{value.text, nn::onnx_type::float32, {}});
     }
   }
 }

@@ -48,6 +48,11 @@ inline bool flushes_denormals(const arguments& values) {
   return !values.has("denormals") || values.text("denormals") == "flush";
 }
 
+/// Returns true if `method` selects Graphline's own loops and kernels instead of a library.
+inline bool is_fused(const arguments& values) {
+  return values.has("method") && values.text("method") == "fused";
+}
+
 inline bool tune_of(const arguments& values) {
   return !values.has("tune") || values.boolean("tune");
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,8 +50,5 @@ class spin_durations {
   double stddev_ = 0;
   std::vector<nanoseconds> listed_;  ///< used in turn and repeated; empty without a file
 };
-
-/// Makes the `device.spin` stage, which runs on the worker of a `host` device.
-std::unique_ptr<device_stage> make_host_spin(device& d, const stage_config& config);
 
 }  // namespace graphline

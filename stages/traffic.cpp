@@ -42,10 +42,9 @@ cost traffic_cost(traffic_method method, std::int64_t elements) {
 }
 
 stage_kind traffic_kind(const device_stage_factory& make_cuda) {
-  stage_kind kind;
-  kind.name = "traffic";
-  kind.headline =
-      "Memory traffic: reads a tensor, writes one, or copies one, as fast as the device can";
+  stage_kind kind = kind_named(
+      "traffic",
+      "Memory traffic: reads a tensor, writes one, or copies one, as fast as the device can");
   kind.inputs = {{"input", "Any tensor in float32."}};
   kind.outputs = {{"output",
                    "The same tensor for copy, zeros in its shape for write. For read [1] in "

@@ -1,16 +1,15 @@
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <numeric>
-#include <string_view>
 #include <utility>
 #include <vector>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-#include "framework/device/host/host_device.hpp"
-#include "stages/kinds.hpp"
+#include "stages/one_part_stage.hpp"
 #include "stages/traffic.hpp"
 
 namespace graphline {
@@ -91,84 +90,17 @@ bool has_avx2() noexcept {
 /// pieces, so that a sum does not depend on the number of threads.
 constexpr std::int64_t piece = 1 << 18;
 
-/// Calls `body(begin, count)` for every piece of a tensor on the compute threads, then `end()`.
-template <class Body, class End>
-class piecewise_operation final : public host_operation {
- public:
-  piecewise_operation(std::string_view name, std::int64_t count, Body body, End end)
-      : name_(name), count_(count), body_(std::move(body)), end_(std::move(end)) {}
-
-  std::string_view name() const noexcept override { return name_; }
-
-  void run() override {
+/// Returns a function that calls `body(begin, count)` for every piece of a tensor on the compute
+/// threads.
+template <class Body>
+std::function<void()> in_pieces(std::int64_t count, Body body) {
+  return [count, body = std::move(body)] {
 #pragma omp parallel for schedule(static)
-    for (std::int64_t begin = 0; begin < count_; begin += piece) {
-      body_(begin, std::min(piece, count_ - begin));
+    for (std::int64_t begin = 0; begin < count; begin += piece) {
+      body(begin, std::min(piece, count - begin));
     }
-    end_();
-  }
-
- private:
-  std::string_view name_;
-  std::int64_t count_;
-  Body body_;
-  End end_;
-};
-
-template <class Body, class End>
-std::unique_ptr<device_work> in_pieces(std::string_view name, std::int64_t count, Body body,
-                                       End end) {
-  using operation = piecewise_operation<Body, End>;
-  return one_part(
-      [made = std::make_unique<operation>(name, count, std::move(body), std::move(end))](
-          stream& s) { host_enqueue(s, *made); });
+  };
 }
-
-class traffic_stage final : public device_stage {
- public:
-  explicit traffic_stage(const stage_config& config)
-      : method_(traffic_method_of(config.arguments)),
-        count_(config.inputs.at(0).shape.elements()) {}
-
-  std::vector<stage_part> parts() const override {
-    const cost amount = traffic_cost(method_, count_);
-    if (method_ == traffic_method::read) {
-      return {{"read", has_avx2() ? "sums by AVX2" : "sums by plain vectors", amount}};
-    }
-    const char* name = method_ == traffic_method::copy ? "copy" : "write";
-    return {{name, has_avx2() ? "non-temporal stores, AVX2" : "ordinary stores", amount}};
-  }
-
-  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    const auto* from = tensors.inputs.at(0).as<float>();
-    auto* to = tensors.outputs.at(0).as<float>();
-    const auto nothing = [] {};
-    if (method_ == traffic_method::copy) {
-      const auto copy = [to, from](std::int64_t begin, std::int64_t count) {
-        copy_past_caches(to + begin, from + begin, count);
-      };
-      return in_pieces("traffic copy", count_, copy, nothing);
-    }
-    if (method_ == traffic_method::write) {
-      const auto write = [to](std::int64_t begin, std::int64_t count) {
-        write_past_caches(to + begin, 0, count);
-      };
-      return in_pieces("traffic write", count_, write, nothing);
-    }
-    const auto sums = std::make_shared<std::vector<float>>((count_ + piece - 1) / piece);
-    const auto read = [sums, from](std::int64_t begin, std::int64_t count) {
-      (*sums)[static_cast<std::size_t>(begin / piece)] = sum_of(from + begin, count);
-    };
-    const auto add_up = [sums, to] {
-      *to = static_cast<float>(std::accumulate(sums->begin(), sums->end(), 0.0));
-    };
-    return in_pieces("traffic read", count_, read, add_up);
-  }
-
- private:
-  traffic_method method_;
-  std::int64_t count_;
-};
 
 }  // namespace
 
@@ -196,7 +128,42 @@ void write_past_caches(float* to, float value, std::int64_t count) {
 }
 
 std::unique_ptr<device_stage> make_host_traffic(device& /*d*/, const stage_config& config) {
-  return std::make_unique<traffic_stage>(config);
+  const traffic_method method = traffic_method_of(config.arguments);
+  const std::int64_t count = config.inputs.at(0).shape.elements();
+  const cost amount = traffic_cost(method, count);
+  const char* stores = has_avx2() ? "non-temporal stores, AVX2" : "ordinary stores";
+  if (method == traffic_method::copy) {
+    return host_stage("traffic copy", {"copy", stores, amount},
+                      [count](const stage_tensors& tensors) {
+                        return in_pieces(count, [from = tensors.inputs.at(0).as<float>(),
+                                                 to = tensors.outputs.at(0).as<float>()](
+                                                    std::int64_t begin, std::int64_t some) {
+                          copy_past_caches(to + begin, from + begin, some);
+                        });
+                      });
+  }
+  if (method == traffic_method::write) {
+    return host_stage("traffic write", {"write", stores, amount},
+                      [count](const stage_tensors& tensors) {
+                        return in_pieces(count, [to = tensors.outputs.at(0).as<float>()](
+                                                    std::int64_t begin, std::int64_t some) {
+                          write_past_caches(to + begin, 0, some);
+                        });
+                      });
+  }
+  const char* sums_by = has_avx2() ? "sums by AVX2" : "sums by plain vectors";
+  return host_stage(
+      "traffic read", {"read", sums_by, amount}, [count](const stage_tensors& tensors) {
+        const auto sums = std::make_shared<std::vector<float>>((count + piece - 1) / piece);
+        const auto read = in_pieces(count, [sums, from = tensors.inputs.at(0).as<float>()](
+                                               std::int64_t begin, std::int64_t some) {
+          (*sums)[static_cast<std::size_t>(begin / piece)] = sum_of(from + begin, some);
+        });
+        return [sums, read, to = tensors.outputs.at(0).as<float>()] {
+          read();
+          *to = static_cast<float>(std::accumulate(sums->begin(), sums->end(), 0.0));
+        };
+      });
 }
 
 }  // namespace graphline

@@ -77,10 +77,7 @@ prepared_stage prepare_arrays(const arguments& given, std::span<const tensor_typ
 }  // namespace
 
 stage_kind arrays_kind() {
-  stage_kind kind;
-  kind.name = "cpu.arrays";
-  kind.headline = "Read NumPy files";
-  kind.on = side::cpu;
+  stage_kind kind = kind_named("cpu.arrays", "Read NumPy files");
   kind.outputs = {
       {"values",
        "the array in one file or, with 'batch', [batch, ...] of as many files; all files "

@@ -116,10 +116,7 @@ prepared_stage prepare_audio(const arguments& given, std::span<const tensor_type
 }  // namespace
 
 stage_kind audio_kind() {
-  stage_kind kind;
-  kind.name = "cpu.audio";
-  kind.headline = "Read audio files";
-  kind.on = side::cpu;
+  stage_kind kind = kind_named("cpu.audio", "Read audio files");
   kind.outputs = {
       {"samples",
        "float32 [samples] or [batch, samples]: the mean of a file's channels, in [-1, 1) for "

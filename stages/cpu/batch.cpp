@@ -13,10 +13,7 @@ class batch_size final : public cpu_stage {
 }  // namespace
 
 stage_kind batch_kind() {
-  stage_kind kind;
-  kind.name = "cpu.batch";
-  kind.headline = "Report how many frames run together";
-  kind.on = side::cpu;
+  stage_kind kind = kind_named("cpu.batch", "Report how many frames run together");
   kind.outputs = {{"count", "int64 [1]: 1, or up to 'batch_frames' with that setting"}};
   kind.prepare = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
     prepared_stage result = prepared_moves(inputs, {{{1}, dtype::int64}}, [](const stage_config&) {

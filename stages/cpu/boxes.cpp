@@ -78,14 +78,10 @@ prepared_stage prepare_boxes(const arguments& given, std::span<const tensor_type
       read.extents().back() == 4 &&
       (inputs.size() < 2 || inputs[1] == tensor_type{{entries, 3}, dtype::float32}) &&
       (inputs.size() < 3 || inputs[2] == tensor_type{{entries, 2}, dtype::int64});
-  if (!sound) {
-    std::string found;
-    for (const tensor_type& type : inputs) found += (found.empty() ? "" : ", ") + to_string(type);
-    out.error(given.where(),
-              fmt::format("cpu.boxes reads boxes float32 [N, 4] and optionally a placement float32 "
-                          "[1, 3] and sizes int64 [1, 2], or of a batch [B, N, 4], [B, 3] and [B, "
-                          "2]; found {}",
-                          found));
+  if (!check_inputs(sound, given, inputs,
+                    "cpu.boxes reads boxes float32 [N, 4] and optionally a placement float32 "
+                    "[1, 3] and sizes int64 [1, 2], or of a batch [B, N, 4], [B, 3] and [B, 2]",
+                    out)) {
     return {};
   }
   const bool relative = given.has("relative_to");
@@ -104,10 +100,8 @@ prepared_stage prepare_boxes(const arguments& given, std::span<const tensor_type
 }  // namespace
 
 stage_kind boxes_kind() {
-  stage_kind kind;
-  kind.name = "cpu.boxes";
-  kind.headline = "Convert boxes to corners, in pixels of the pictures that cpu.letterbox read";
-  kind.on = side::cpu;
+  stage_kind kind = kind_named(
+      "cpu.boxes", "Convert boxes to corners, in pixels of the pictures that cpu.letterbox read");
   kind.inputs = {{"boxes", "float32 [N, 4], or of a batch [B, N, 4]", true},
                  {"placement",
                   "float32 [1, 3] or [B, 3], which cpu.letterbox writes; without it, boxes are "

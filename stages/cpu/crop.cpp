@@ -183,7 +183,7 @@ class crop final : public cpu_stage {
 
     std::fill_n(out, call.outputs[0].type.bytes(), std::uint8_t{0});
     for (std::size_t at = 0; at < crops; ++at, sizes += 2) {
-      const picture_view picture = picture_at(call.inputs[0], nullptr, at / most);
+      const picture_view picture = picture_at(call.inputs.first(1), at / most);
       sizes[0] = sizes[1] = 0;
       if (static_cast<std::int64_t>(at % most) >= counts[at / most]) continue;
       const bool turn = turned != nullptr && turned[at * 2 + 1] > turn_threshold_;
@@ -236,15 +236,11 @@ prepared_stage prepare_crop(const arguments& given, std::span<const tensor_type>
       (!quads || boxes[3] == 2) && boxes[0] == pictures[0] &&
       inputs[2] == tensor_type{{pictures[0]}, dtype::int64} &&
       (inputs.size() < 4 || inputs[3] == tensor_type{{boxes[0] * boxes[1], 2}, dtype::float32});
-  if (!sound) {
-    std::string found;
-    for (const tensor_type& type : inputs) found += (found.empty() ? "" : ", ") + to_string(type);
-    out.error(
-        given.where(),
-        fmt::format("cpu.crop reads pictures uint8 [B, H, W, C], boxes float32 [B, N, 4, 2] or "
+  if (!check_inputs(sound, given, inputs,
+                    "cpu.crop reads pictures uint8 [B, H, W, C], boxes float32 [B, N, 4, 2] or "
                     "[B, N, 4], how many int64 [B] and optionally which are turned float32 [B x N, "
-                    "2]; found {}",
-                    found));
+                    "2]",
+                    out)) {
     return {};
   }
   if (quads && given.text("format") != "corners") {
@@ -262,10 +258,7 @@ prepared_stage prepare_crop(const arguments& given, std::span<const tensor_type>
 }  // namespace
 
 stage_kind crop_kind() {
-  stage_kind kind;
-  kind.name = "cpu.crop";
-  kind.headline = "Crop boxes from pictures, upright and at one size";
-  kind.on = side::cpu;
+  stage_kind kind = kind_named("cpu.crop", "Crop boxes from pictures, upright and at one size");
   kind.inputs = {
       {"pictures", "uint8 [B, H, W, C]"},
       {"boxes",

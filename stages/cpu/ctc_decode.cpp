@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,14 +17,9 @@ namespace {
 
 /// Returns the lines of a file; the last line may lack its newline.
 std::vector<std::string> read_characters(const std::string& path) {
-  const auto source = read_text_file(path, std::size_t{1} << 20);
+  std::istringstream text(std::string(read_text_file(path, std::size_t{1} << 20)->text()));
   std::vector<std::string> lines;
-  std::string_view rest = source->text();
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    lines.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
   return lines;
 }
 
@@ -112,14 +107,11 @@ prepared_stage prepare_ctc_decode(const arguments& given, std::span<const tensor
       inputs[1] == tensor_type{steps, dtype::float32} &&
       (!counted || (inputs[2].element == dtype::int64 && inputs[2].shape.rank() == 1 &&
                     steps[0] % inputs[2].shape[0] == 0));
-  if (!sound) {
-    out.error(
-        given.where(),
-        fmt::format("cpu.ctc_decode reads classes int64 [N, T], their probabilities float32 "
+  if (!check_inputs(sound, given, inputs,
+                    "cpu.ctc_decode reads classes int64 [N, T], their probabilities float32 "
                     "[N, T], both from a stage arg_max, and optionally how many int64 [B] with N "
-                    "divisible by B; found {}, {}{}",
-                    to_string(inputs[0]), to_string(inputs[1]),
-                    counted ? ", " + to_string(inputs[2]) : ""));
+                    "divisible by B",
+                    out)) {
     return {};
   }
   std::vector<std::string> characters;
@@ -144,10 +136,8 @@ prepared_stage prepare_ctc_decode(const arguments& given, std::span<const tensor
 }  // namespace
 
 stage_kind ctc_decode_kind() {
-  stage_kind kind;
-  kind.name = "cpu.ctc_decode";
-  kind.headline = "Decode texts from class scores (connectionist temporal classification)";
-  kind.on = side::cpu;
+  stage_kind kind = kind_named(
+      "cpu.ctc_decode", "Decode texts from class scores (connectionist temporal classification)");
   kind.inputs = {{"classes",
                   "int64 [N, T], the most probable at each of T steps, as from a stage arg_max; "
                   "class 0 is the blank",

@@ -70,14 +70,10 @@ prepared_stage prepare_gather(const arguments& given, std::span<const tensor_typ
             tensor.shape[rank - 1] == inputs[1].shape[rank - 1] &&
             (rank == 1 || tensor.shape[0] == indices.shape[0]);
   }
-  if (!sound) {
-    std::string found;
-    for (const tensor_type& type : inputs) found += (found.empty() ? "" : ", ") + to_string(type);
-    out.error(
-        given.where(),
-        fmt::format("cpu.gather reads indices int64 [K] and tensors [N, ..] of equal N, or of "
-                    "a batch [B, K] and [B, N, ..]; found {}",
-                    found));
+  if (!check_inputs(sound, given, inputs,
+                    "cpu.gather reads indices int64 [K] and tensors [N, ..] of equal N, or of "
+                    "a batch [B, K] and [B, N, ..]",
+                    out)) {
     return {};
   }
   std::vector<tensor_type> outputs;
@@ -113,10 +109,8 @@ opened_stage open_gather(const arguments& given, diagnostics& out) {
 }  // namespace
 
 stage_kind gather_kind() {
-  stage_kind kind;
-  kind.name = "cpu.gather";
-  kind.headline = "Gather rows of tensors by index, such as the boxes that cpu.nms keeps";
-  kind.on = side::cpu;
+  stage_kind kind = kind_named(
+      "cpu.gather", "Gather rows of tensors by index, such as the boxes that cpu.nms keeps");
   kind.inputs = {{"indices", "int64 [K], or of a batch [B, K]: rows, -1 for none", true},
                  {"boxes", "[N, ..] or [B, N, ..] of any dtype, or those of 'inputs'", true}};
   kind.outputs = {{"boxes",

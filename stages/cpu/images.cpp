@@ -100,10 +100,7 @@ prepared_stage prepare_images(const arguments& given, std::span<const tensor_typ
 }  // namespace
 
 stage_kind images_kind() {
-  stage_kind kind;
-  kind.name = "cpu.images";
-  kind.headline = "Read and decode JPEG files";
-  kind.on = side::cpu;
+  stage_kind kind = kind_named("cpu.images", "Read and decode JPEG files");
   kind.outputs = {{"pictures",
                    "uint8 [batch, H, W, 3]: red, green, blue; H and W are the largest of the "
                    "files, smaller ones lie at the top left with zeros around them; upright, by "

@@ -14,9 +14,10 @@
 #include <csetjmp>
 #include <cstddef>
 #include <fstream>
+#include <initializer_list>
 #include <memory>
 #include <system_error>
-#include <vector>
+#include <utility>
 
 #include "framework/base/error.hpp"
 #include "framework/base/text_file.hpp"
@@ -65,32 +66,18 @@ int orientation_in_tiff(byte_span tiff) noexcept {
   return 1;
 }
 
-/// Number of bytes that are searched for the Exif segment, from the start of a file.
-constexpr std::size_t exif_reach = std::size_t{128} << 10;
+constexpr int app1 = JPEG_APP0 + 1;
 
 /// Returns the Exif tag Orientation (JEITA CP-3451): 1 upright, 2 mirrored, 3 upside down, 4
 /// flipped, 5 to 8 with rows as columns. Returns 1 if the tag is missing or invalid.
-/// @param jpeg the beginning of a JPEG file
-int exif_orientation(byte_span jpeg) noexcept {
+int exif_orientation(const jpeg_decompress_struct& info) noexcept {
   constexpr std::array<std::uint8_t, 6> exif{'E', 'x', 'i', 'f', 0, 0};
-  constexpr std::uint8_t app1 = 0xe1;
-  constexpr std::uint8_t start_of_scan = 0xda;
-  for (std::size_t at = 2; at + 4 <= jpeg.size();) {
-    // Skips bytes before a marker, as libjpeg does.
-    if (jpeg[at] != 0xff || jpeg[at + 1] == 0 || jpeg[at + 1] == 0xff) {
-      ++at;
-      continue;
-    }
-    const std::uint8_t marker = jpeg[at + 1];
-    if (marker == start_of_scan) return 1;
-    const std::size_t length = std::size_t{jpeg[at + 2]} << 8 | jpeg[at + 3];
-    if (length < 2 || at + 2 + length > jpeg.size()) return 1;
-    const byte_span segment = jpeg.subspan(at + 4, length - 2);
-    if (marker == app1 && segment.size() >= exif.size() &&
+  for (auto* marker = info.marker_list; marker != nullptr; marker = marker->next) {
+    const byte_span segment(marker->data, marker->data_length);
+    if (marker->marker == app1 && segment.size() >= exif.size() &&
         std::equal(exif.begin(), exif.end(), segment.begin())) {
       return orientation_in_tiff(segment.subspan(exif.size()));
     }
-    at += 2 + length;
   }
   return 1;
 }
@@ -165,8 +152,10 @@ struct decompressor {
       file, jpeg.info.image_width, jpeg.info.image_height, most_memory >> 20));
 }
 
-/// Reads the header and returns the size of the picture as stored.
+/// Reads the header, with the segment that may hold the orientation, and returns the size of the
+/// picture as stored.
 jpeg_size read_header(jpeg_decompress_struct& info, const std::string& file, std::int64_t reduce) {
+  jpeg_save_markers(&info, app1, 0xffff);
   jpeg_read_header(&info, TRUE);
   if (info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK) {
     throw run_error(fmt::format(
@@ -196,28 +185,18 @@ struct upright_row {
 };
 
 upright_row upright_row_of(std::size_t y, jpeg_size stored, std::size_t pitch, int orientation) {
-  const auto row = static_cast<std::ptrdiff_t>(y);
-  const auto last_row = static_cast<std::ptrdiff_t>(stored.height) - 1;
+  const auto is_any_of = [&](std::initializer_list<int> some) {
+    return std::ranges::count(some, orientation) > 0;
+  };
+  auto to_next_row = static_cast<std::ptrdiff_t>(pitch);
+  std::ptrdiff_t to_next_column = 1;
+  if (orientation >= 5) std::swap(to_next_row, to_next_column);
+  auto row = static_cast<std::ptrdiff_t>(y);
+  if (is_any_of({3, 4, 6, 7})) row = static_cast<std::ptrdiff_t>(stored.height) - 1 - row;
+  const std::ptrdiff_t first = row * to_next_row;
+  if (!is_any_of({2, 3, 7, 8})) return {first, to_next_column};
   const auto last_column = static_cast<std::ptrdiff_t>(stored.width) - 1;
-  const auto below = static_cast<std::ptrdiff_t>(pitch);
-  switch (orientation) {
-    case 2:
-      return {row * below + last_column, -1};
-    case 3:
-      return {(last_row - row) * below + last_column, -1};
-    case 4:
-      return {(last_row - row) * below, 1};
-    case 5:
-      return {row, below};
-    case 6:
-      return {last_row - row, below};
-    case 7:
-      return {last_column * below + last_row - row, -below};
-    case 8:
-      return {last_column * below + row, -below};
-    default:
-      return {row * below, 1};
-  }
+  return {first + last_column * to_next_column, -to_next_column};
 }
 
 }  // namespace
@@ -237,20 +216,16 @@ jpeg_size size_of_jpeg(const std::string& file, std::int64_t reduce) {
       throw run_error(fmt::format("cannot decode {}: it {}", file, *pointer));
     }
   }
-  std::vector<std::uint8_t> beginning(exif_reach);
-  beginning.resize(std::fread(beginning.data(), 1, beginning.size(), in.get()));
-  std::rewind(in.get());
-  const int orientation = exif_orientation(beginning);
   decompressor jpeg;
   if (setjmp(jpeg.trap.way_out) != 0) refuse_jpeg(jpeg, file);
   jpeg_create_decompress(&jpeg.info);
   jpeg_stdio_src(&jpeg.info, in.get());
-  return upright(read_header(jpeg.info, file, reduce), orientation);
+  const jpeg_size stored = read_header(jpeg.info, file, reduce);
+  return upright(stored, exif_orientation(jpeg.info));
 }
 
 jpeg_size decode_jpeg(std::span<const std::uint8_t> data, const std::string& file,
                       std::int64_t reduce, jpeg_size most, std::uint8_t* pixels) {
-  const int orientation = exif_orientation(data.first(std::min(data.size(), exif_reach)));
   decompressor jpeg;
   jpeg_decompress_struct& info = jpeg.info;
   // The jump skips destructors, so no object with a destructor is created after this line.
@@ -259,6 +234,7 @@ jpeg_size decode_jpeg(std::span<const std::uint8_t> data, const std::string& fil
   info.progress = &jpeg.progress;
   jpeg_mem_src(&info, data.data(), static_cast<unsigned long>(data.size()));
   const jpeg_size stored = read_header(info, file, reduce);
+  const int orientation = exif_orientation(info);
   const jpeg_size size = upright(stored, orientation);
   if (size.height > most.height || size.width > most.width) {
     throw run_error(fmt::format(

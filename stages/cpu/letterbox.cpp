@@ -44,7 +44,6 @@ class letterbox final : public cpu_stage {
       : fill_(static_cast<std::uint8_t>(config.arguments.integer("fill"))) {}
 
   void run(const cpu_call& call) override {
-    const const_tensor_view* sizes = call.inputs.size() > 1 ? &call.inputs[1] : nullptr;
     const shape& written = call.outputs[0].type.shape;
     const auto height = static_cast<std::size_t>(written[1]);
     const auto width = static_cast<std::size_t>(written[2]);
@@ -54,7 +53,7 @@ class letterbox final : public cpu_stage {
     auto* placements = call.outputs[1].as<float>();
     std::fill_n(out, call.outputs[0].type.bytes(), fill_);
     for (std::int64_t i = 0; i < written[0]; ++i) {
-      const picture_view from = picture_at(call.inputs[0], sizes, static_cast<std::size_t>(i));
+      const picture_view from = picture_at(call.inputs, static_cast<std::size_t>(i));
       placement at;
       if (from.height != 0 && from.width != 0) {
         at = fit_centered(from, height, width);
@@ -89,10 +88,9 @@ prepared_stage prepare_letterbox(const arguments& given, std::span<const tensor_
 }  // namespace
 
 stage_kind letterbox_kind() {
-  stage_kind kind;
-  kind.name = "cpu.letterbox";
-  kind.headline = "Resize pictures, aspect ratio kept, and pad them (bilinear, as Ultralytics)";
-  kind.on = side::cpu;
+  stage_kind kind =
+      kind_named("cpu.letterbox",
+                 "Resize pictures, aspect ratio kept, and pad them (bilinear, as Ultralytics)");
   kind.inputs = {{"pictures", "uint8 [B, H, W, C]", true}, sizes_port()};
   kind.optional_inputs = 1;
   kind.outputs = {{"fitted",

@@ -90,13 +90,10 @@ prepared_stage prepare_nms(const arguments& given, std::span<const tensor_type> 
                      boxes.shape.extents().back() == 4 && one_each(boxes.shape, scores.shape) &&
                      (inputs.size() < 3 || (inputs[2].element == dtype::int64 &&
                                             one_each(boxes.shape, inputs[2].shape)));
-  if (!sound) {
-    out.error(given.where(),
-              fmt::format("cpu.nms reads boxes float32 [N, 4], scores float32 [N] and optionally "
-                          "classes int64 [N], or of a batch [B, N, 4], [B, N] and [B, N]; found "
-                          "{}, {}{}",
-                          to_string(boxes), to_string(scores),
-                          inputs.size() < 3 ? "" : ", " + to_string(inputs[2])));
+  if (!check_inputs(sound, given, inputs,
+                    "cpu.nms reads boxes float32 [N, 4], scores float32 [N] and optionally "
+                    "classes int64 [N], or of a batch [B, N, 4], [B, N] and [B, N]",
+                    out)) {
     return {};
   }
   if (per_entry(boxes.shape) > std::numeric_limits<std::uint32_t>::max()) {
@@ -124,10 +121,8 @@ prepared_stage prepare_nms(const arguments& given, std::span<const tensor_type> 
 }  // namespace
 
 stage_kind nms_kind() {
-  stage_kind kind;
-  kind.name = "cpu.nms";
-  kind.headline = "Keep the best of overlapping boxes (non-maximum suppression)";
-  kind.on = side::cpu;
+  stage_kind kind =
+      kind_named("cpu.nms", "Keep the best of overlapping boxes (non-maximum suppression)");
   // Rows are the entries of a batch. Without a batch, boxes are not independent of each other: the
   // first extents of `boxes` and `count` then differ, and a plan refuses `rows`.
   kind.inputs = {{"boxes", "float32 [N, 4], or of a batch [B, N, 4]", true},

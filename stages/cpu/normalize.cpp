@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "stages/cpu/picture_kinds.hpp"
+#include "stages/cpu/pictures.hpp"
 #include "stages/kinds.hpp"
 #include "stages/nn/operations/luma.hpp"
 
@@ -12,13 +12,12 @@ class normalize final : public picture_stage {
   explicit normalize(const stage_config& config) : scale_(normalization_of(config.arguments)) {}
 
   void run_picture(const cpu_call& call, std::size_t index) override {
-    const const_tensor_view* sizes = call.inputs.size() > 1 ? &call.inputs[1] : nullptr;
     const shape& written = call.outputs[0].type.shape;
     const auto height = static_cast<std::size_t>(written[2]);
     const auto width = static_cast<std::size_t>(written[3]);
     const auto planes = static_cast<std::size_t>(written[1]);
     float* out = call.outputs[0].as<float>() + index * planes * height * width;
-    const picture_view from = picture_at(call.inputs[0], sizes, index);
+    const picture_view from = picture_at(call.inputs, index);
     for (std::size_t plane = 0; plane < planes; ++plane) {
       const std::size_t c = scale_.blue_first ? 2 - plane : plane;
       for (std::size_t y = 0; y < height; ++y, out += width) {
@@ -65,8 +64,9 @@ prepared_stage prepare_normalize(const char* kind, const arguments& given,
               std::string(kind) + " reads pictures of 3 channels, found " + to_string(inputs[0]));
     return {};
   }
-  prepared_stage result = prepared_moves(
-      inputs, {{{pictures[0], channels, pictures[1], pictures[2]}, dtype::float32}}, {});
+  prepared_stage result =
+      prepared_moves(inputs, {{{pictures[0], channels, pictures[1], pictures[2]}, dtype::float32}},
+                     make_cpu_stage<normalize>);
   result.cost.flops = 2 * result.outputs[0].shape.elements();
   result.known = known_cost::all;
   result.forms["cuda"] = {.channels_last = true, .element = {}};
@@ -74,9 +74,7 @@ prepared_stage prepare_normalize(const char* kind, const arguments& given,
 }
 
 stage_kind described_normalize(const char* name) {
-  stage_kind kind;
-  kind.name = name;
-  kind.headline = "Convert pictures to normalized floating-point tensors";
+  stage_kind kind = kind_named(name, "Convert pictures to normalized floating-point tensors");
   kind.inputs = {{"pictures", "uint8 [B, H, W, 3]: red, green, blue", true}, sizes_port()};
   kind.optional_inputs = 1;
   kind.outputs = {{"normalized",
@@ -122,7 +120,7 @@ normalization normalization_of(const arguments& given) {
 }
 
 stage_kind normalize_kind() {
-  return pictures_on_cpu<normalize>(described_normalize("cpu.normalize"));
+  return described_normalize("cpu.normalize");
 }
 
 stage_kind device_normalize_kind(const device_stage_factory& make_cuda) {

@@ -5,16 +5,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "stages/one_part_stage.hpp"
+
 namespace graphline {
 
-picture_view picture_at(const const_tensor_view& pictures, const const_tensor_view* sizes,
-                        std::size_t index) {
+picture_view picture_at(std::span<const const_tensor_view> inputs, std::size_t index) {
+  const const_tensor_view& pictures = inputs[0];
   const shape& s = pictures.type.shape;
   const auto extent = [&](std::size_t axis) { return static_cast<std::size_t>(s[axis]); };
   picture_view picture{nullptr, extent(1), extent(2), extent(3), extent(2) * extent(3)};
   picture.pixels = pictures.as<const std::uint8_t>() + index * extent(1) * picture.row_bytes;
-  if (sizes == nullptr) return picture;
-  const std::int64_t* size = sizes->as<const std::int64_t>() + 2 * index;
+  if (inputs.size() < 2) return picture;
+  const std::int64_t* size = inputs[1].as<const std::int64_t>() + 2 * index;
   picture.height = static_cast<std::size_t>(std::clamp<std::int64_t>(size[0], 0, s[1]));
   picture.width = static_cast<std::size_t>(std::clamp<std::int64_t>(size[1], 0, s[2]));
   return picture;
@@ -37,16 +39,14 @@ parameter size_parameter(std::string help) {
 bool check_pictures(const char* kind, const arguments& given, std::span<const tensor_type> inputs,
                     diagnostics& out) {
   const tensor_type& pictures = inputs[0];
-  if (pictures.element == dtype::uint8 && pictures.shape.rank() == 4 &&
-      (inputs.size() < 2 || inputs[1] == tensor_type{{pictures.shape[0], 2}, dtype::int64})) {
-    return true;
-  }
-  out.error(given.where(),
-            fmt::format("{} reads pictures uint8 [B, H, W, C] and optionally their sizes "
-                        "int64 [B, 2]; found {}{}",
-                        kind, to_string(pictures),
-                        inputs.size() < 2 ? "" : " and " + to_string(inputs[1])));
-  return false;
+  const bool sound =
+      pictures.element == dtype::uint8 && pictures.shape.rank() == 4 &&
+      (inputs.size() < 2 || inputs[1] == tensor_type{{pictures.shape[0], 2}, dtype::int64});
+  return check_inputs(
+      sound, given, inputs,
+      kind +
+          std::string(" reads pictures uint8 [B, H, W, C] and optionally their sizes int64 [B, 2]"),
+      out);
 }
 
 bool check_count(const arguments& given, const char* name, std::size_t found, std::size_t count,
@@ -55,6 +55,28 @@ bool check_count(const arguments& given, const char* name, std::size_t found, st
   out.error(given.where(name), fmt::format("'{}' must hold {} number{} ({}), found {}", name, count,
                                            count == 1 ? "" : "s", meaning, found));
   return false;
+}
+
+device_stage_factory pictures_on_host(const std::string& part, const picture_stage_factory& make) {
+  return [=](device& /*d*/, const stage_config& config) {
+    return host_stage(
+        config.name, {part, "loops over pictures"}, [=](const stage_tensors& tensors) {
+          std::vector<const_tensor_view> inputs;
+          for (const tensor_view& input : tensors.inputs)
+            inputs.push_back({input.data, input.type});
+          // Each picture has its own stage object, because these keep intermediate rows.
+          std::vector<std::shared_ptr<picture_stage>> stages;
+          const std::int64_t count = inputs.at(0).type.shape[0];
+          for (std::int64_t i = 0; i < count; ++i) stages.push_back(make(config));
+          return [inputs, stages, count, outputs = tensors.outputs] {
+#pragma omp parallel for schedule(dynamic)
+            for (std::int64_t i = 0; i < count; ++i) {
+              const auto index = static_cast<std::size_t>(i);
+              stages[index]->run_picture({.inputs = inputs, .outputs = outputs}, index);
+            }
+          };
+        });
+  };
 }
 
 void linear_resize::mix(const picture_view& from, std::int32_t y, mixed_row& into) const {

@@ -7,9 +7,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "framework/stage/stage.hpp"
+#include "stages/kinds.hpp"
 #include "stages/nn/operations/linear_tap.hpp"
 
 namespace graphline {
@@ -26,9 +27,9 @@ struct picture_view {
   std::size_t row_bytes = 0;  ///< distance from one row to the next
 };
 
-/// Returns the picture at `index`. `sizes`, if given, holds its size, which is clamped to [H, W].
-picture_view picture_at(const const_tensor_view& pictures, const const_tensor_view* sizes,
-                        std::size_t index);
+/// Returns the picture at `index` of the first input. The second input, if any, holds its size,
+/// which is clamped to [H, W].
+picture_view picture_at(std::span<const const_tensor_view> inputs, std::size_t index);
 
 /// Returns the optional input port for the sizes of the pictures.
 port sizes_port();
@@ -60,7 +61,15 @@ using picture_stage_factory = std::function<std::unique_ptr<picture_stage>(const
 
 /// Returns the factory for `host` devices, whose compute threads share the pictures. `part` is the
 /// name of the stage's only part.
-device_stage_factory pictures_on_host(std::string part, picture_stage_factory make);
+device_stage_factory pictures_on_host(const std::string& part, const picture_stage_factory& make);
+
+/// Completes a kind of pictures as a device stage, with the loops of its CPU stage on `host`.
+template <class Stage>
+stage_kind pictures_on_device(stage_kind kind, const device_stage_factory& make_cuda) {
+  const auto make = [](const stage_config& config) { return std::make_unique<Stage>(config); };
+  device_stage_factory make_host = pictures_on_host(kind.name, make);
+  return on_devices(std::move(kind), std::move(make_host), make_cuda);
+}
 
 /// Per-channel numbers for which x * factor + offset equals (x / 255 - mean) / std; only the first
 /// ones for gray.

@@ -58,10 +58,8 @@ prepared_stage prepare_random_normal(const arguments& given, std::span<const ten
 }  // namespace
 
 stage_kind random_normal_kind() {
-  stage_kind kind;
-  kind.name = "cpu.random_normal";
-  kind.headline = "Draw normal random numbers, new ones for every frame";
-  kind.on = side::cpu;
+  stage_kind kind =
+      kind_named("cpu.random_normal", "Draw normal random numbers, new ones for every frame");
   kind.outputs = {{"values", "the numbers"}};
   kind.parameters = {
       {.name = "shape",

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "stages/cpu/picture_kinds.hpp"
+#include "stages/cpu/pictures.hpp"
 #include "stages/kinds.hpp"
 
 namespace graphline {
@@ -11,13 +11,12 @@ class resize final : public picture_stage {
   explicit resize(const stage_config&) {}
 
   void run_picture(const cpu_call& call, std::size_t index) override {
-    const const_tensor_view* sizes = call.inputs.size() > 1 ? &call.inputs[1] : nullptr;
     const shape& written = call.outputs[0].type.shape;
     const auto height = static_cast<std::size_t>(written[1]);
     const auto width = static_cast<std::size_t>(written[2]);
     const std::size_t row_bytes = width * static_cast<std::size_t>(written[3]);
     auto* out = call.outputs[0].as<std::uint8_t>() + index * height * row_bytes;
-    const picture_view from = picture_at(call.inputs[0], sizes, index);
+    const picture_view from = picture_at(call.inputs, index);
     if (from.height == 0 || from.width == 0) {
       std::fill_n(out, height * row_bytes, std::uint8_t{0});
     } else {
@@ -36,13 +35,12 @@ prepared_stage prepare_resize(const char* kind, const arguments& given,
   const bool two = check_count(given, "size", size.size(), 2, "height and width", out);
   if (!check_pictures(kind, given, inputs, out) || !two) return {};
   const shape& pictures = inputs[0].shape;
-  return prepared_moves(inputs, {{{pictures[0], size[0], size[1], pictures[3]}, dtype::uint8}}, {});
+  return prepared_moves(inputs, {{{pictures[0], size[0], size[1], pictures[3]}, dtype::uint8}},
+                        make_cpu_stage<resize>);
 }
 
 stage_kind described_resize(const char* name) {
-  stage_kind kind;
-  kind.name = name;
-  kind.headline = "Resize pictures to one size (bilinear, as OpenCV)";
+  stage_kind kind = kind_named(name, "Resize pictures to one size (bilinear, as OpenCV)");
   kind.inputs = {{"pictures", "uint8 [B, H, W, C]", true}, sizes_port()};
   kind.optional_inputs = 1;
   kind.outputs = {
@@ -59,7 +57,7 @@ stage_kind described_resize(const char* name) {
 }  // namespace
 
 stage_kind resize_kind() {
-  return pictures_on_cpu<resize>(described_resize("cpu.resize"));
+  return described_resize("cpu.resize");
 }
 
 stage_kind device_resize_kind(const device_stage_factory& make_cuda) {

@@ -59,10 +59,7 @@ prepared_stage prepare_spin(const arguments& given, std::span<const tensor_type>
 }  // namespace
 
 stage_kind spin_kind() {
-  stage_kind kind;
-  kind.name = "cpu.spin";
-  kind.headline = "Keep one core busy for a set time";
-  kind.on = side::cpu;
+  stage_kind kind = kind_named("cpu.spin", "Keep one core busy for a set time");
   kind.inputs = {{"inputs", "tensors to wait for; they are not looked at", true}};
   kind.optional_inputs = 1;
   kind.repeat_last_input = true;

@@ -305,10 +305,8 @@ prepared_stage prepare_text_boxes(const arguments& given, std::span<const tensor
 }  // namespace
 
 stage_kind text_boxes_kind() {
-  stage_kind kind;
-  kind.name = "cpu.text_boxes";
-  kind.headline = "Find lines of text in a probability map (differentiable binarization)";
-  kind.on = side::cpu;
+  stage_kind kind = kind_named(
+      "cpu.text_boxes", "Find lines of text in a probability map (differentiable binarization)");
   kind.inputs = {{"probabilities", "float32 [B, 1, H, W], of each pixel to be of a text"}};
   kind.outputs = {{"boxes",
                    "float32 [B, max_outputs, 4, 2]: x and y of the corners in pixels of the map, "

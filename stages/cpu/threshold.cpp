@@ -53,11 +53,9 @@ prepared_stage prepare_threshold(const arguments& given, std::span<const tensor_
 }  // namespace
 
 stage_kind threshold_kind() {
-  stage_kind kind;
-  kind.name = "cpu.threshold";
-  kind.headline =
-      "Compare the largest or smallest value with a limit, to decide whether stages run";
-  kind.on = side::cpu;
+  stage_kind kind = kind_named(
+      "cpu.threshold",
+      "Compare the largest or smallest value with a limit, to decide whether stages run");
   kind.inputs = {{"values", "float32 of any shape"}};
   kind.outputs = {
       {"flag",

@@ -84,10 +84,8 @@ prepared_stage prepare_top_k(const arguments& given, std::span<const tensor_type
 }  // namespace
 
 stage_kind top_k_kind() {
-  stage_kind kind;
-  kind.name = "cpu.top_k";
-  kind.headline = "Find the largest values along the last axis and their indices";
-  kind.on = side::cpu;
+  stage_kind kind =
+      kind_named("cpu.top_k", "Find the largest values along the last axis and their indices");
   kind.inputs = {{"scores", "float32 [.., C]", true}};
   kind.outputs = {
       {"values", "float32 [.., k], largest first; NaN counts as the largest", true},

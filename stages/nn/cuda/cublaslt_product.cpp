@@ -21,37 +21,27 @@ namespace {
 /// Opens cuBLASLt and finds the functions used here. @throws run_error if it is not available.
 struct cublaslt_functions {
   const shared_library& library = cublaslt_library_file();
-  decltype(&cublasLtCreate) create = function_of(library, "cublasLtCreate");
-  decltype(&cublasLtDestroy) destroy = function_of(library, "cublasLtDestroy");
-  decltype(&cublasLtGetVersion) version = function_of(library, "cublasLtGetVersion");
-  decltype(&cublasLtGetStatusName) status_name = function_of(library, "cublasLtGetStatusName");
-  decltype(&cublasLtGetStatusString) status_string =
-      function_of(library, "cublasLtGetStatusString");
-  decltype(&cublasLtMatmulDescCreate) product_create =
-      function_of(library, "cublasLtMatmulDescCreate");
-  decltype(&cublasLtMatmulDescDestroy) product_destroy =
-      function_of(library, "cublasLtMatmulDescDestroy");
-  decltype(&cublasLtMatmulDescSetAttribute) product_set =
-      function_of(library, "cublasLtMatmulDescSetAttribute");
-  decltype(&cublasLtMatrixLayoutCreate) layout_create =
-      function_of(library, "cublasLtMatrixLayoutCreate");
-  decltype(&cublasLtMatrixLayoutDestroy) layout_destroy =
-      function_of(library, "cublasLtMatrixLayoutDestroy");
-  decltype(&cublasLtMatrixLayoutSetAttribute) layout_set =
-      function_of(library, "cublasLtMatrixLayoutSetAttribute");
-  decltype(&cublasLtMatmulPreferenceCreate) preference_create =
-      function_of(library, "cublasLtMatmulPreferenceCreate");
-  decltype(&cublasLtMatmulPreferenceDestroy) preference_destroy =
-      function_of(library, "cublasLtMatmulPreferenceDestroy");
-  decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set =
-      function_of(library, "cublasLtMatmulPreferenceSetAttribute");
-  decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic =
-      function_of(library, "cublasLtMatmulAlgoGetHeuristic");
-  decltype(&cublasLtMatmulAlgoCapGetAttribute) algorithm_capability =
-      function_of(library, "cublasLtMatmulAlgoCapGetAttribute");
-  decltype(&cublasLtMatmulAlgoConfigGetAttribute) algorithm_setting =
-      function_of(library, "cublasLtMatmulAlgoConfigGetAttribute");
-  decltype(&cublasLtMatmul) multiply = function_of(library, "cublasLtMatmul");
+#define GRAPHLINE_FUNCTION(name, function) \
+  decltype(&function) name = function_of(library, #function);
+  GRAPHLINE_FUNCTION(create, cublasLtCreate)
+  GRAPHLINE_FUNCTION(destroy, cublasLtDestroy)
+  GRAPHLINE_FUNCTION(version, cublasLtGetVersion)
+  GRAPHLINE_FUNCTION(status_name, cublasLtGetStatusName)
+  GRAPHLINE_FUNCTION(status_string, cublasLtGetStatusString)
+  GRAPHLINE_FUNCTION(product_create, cublasLtMatmulDescCreate)
+  GRAPHLINE_FUNCTION(product_destroy, cublasLtMatmulDescDestroy)
+  GRAPHLINE_FUNCTION(product_set, cublasLtMatmulDescSetAttribute)
+  GRAPHLINE_FUNCTION(layout_create, cublasLtMatrixLayoutCreate)
+  GRAPHLINE_FUNCTION(layout_destroy, cublasLtMatrixLayoutDestroy)
+  GRAPHLINE_FUNCTION(layout_set, cublasLtMatrixLayoutSetAttribute)
+  GRAPHLINE_FUNCTION(preference_create, cublasLtMatmulPreferenceCreate)
+  GRAPHLINE_FUNCTION(preference_destroy, cublasLtMatmulPreferenceDestroy)
+  GRAPHLINE_FUNCTION(preference_set, cublasLtMatmulPreferenceSetAttribute)
+  GRAPHLINE_FUNCTION(heuristic, cublasLtMatmulAlgoGetHeuristic)
+  GRAPHLINE_FUNCTION(algorithm_capability, cublasLtMatmulAlgoCapGetAttribute)
+  GRAPHLINE_FUNCTION(algorithm_setting, cublasLtMatmulAlgoConfigGetAttribute)
+  GRAPHLINE_FUNCTION(multiply, cublasLtMatmul)
+#undef GRAPHLINE_FUNCTION
 };
 
 const cublaslt_functions& cublaslt() {

@@ -105,21 +105,19 @@ class cuda_libraries final : public cuda_library {
     if (known == built_.end()) {
       std::shared_ptr<plan_choices> plans = make_plans();
       if (plans == nullptr) return nullptr;
-      const auto chosen = try_out(*plans, form, version(), why_not);
+      const std::vector<std::size_t> bytes = operand_bytes(form);
+      const auto chosen =
+          choose_plan(*plans,
+                      {.cache = cache_ ? &*cache_ : nullptr,
+                       .key = fmt::format("{}; {}; {}", device_text_, version(), key),
+                       .operand_bytes = bytes,
+                       .element = element_of(form.precision),
+                       .owner = owner_},
+                      why_not);
       if (!chosen) return nullptr;
       known = built_.emplace(key, built_plan{std::move(plans), *chosen}).first;
     }
     return make_library_operation(known->second.plans, known->second.chosen);
-  }
-
-  template <class Form>
-  std::optional<chosen_plan> try_out(plan_choices& plans, const Form& form,
-                                     const std::string& version, std::string& why_not) {
-    const std::vector<std::size_t> bytes = operand_bytes(form);
-    const std::string key = fmt::format("{}; {}; {}", device_text_, version, to_text(form));
-    return choose_plan(
-        plans, {cache_ ? &*cache_ : nullptr, key, bytes, element_of(form.precision), owner_},
-        why_not);
   }
 
   std::string owner_;

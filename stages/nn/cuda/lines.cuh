@@ -8,40 +8,37 @@
 
 namespace graphline::nn {
 
-/// Lines of [outer, extent, inner] along the middle; line i begins at (i / inner, 0, i % inner).
-struct tensor_lines {
-  std::int64_t extent;
-  std::int64_t inner;
-
-  GRAPHLINE_HOST_DEVICE std::int64_t begin(std::int64_t line, std::int64_t length) const {
-    const std::int64_t lane = take_digit(line, inner);
-    return line * length * inner + lane;
-  }
-};
+/// Returns where line i of [outer, length, inner] along the middle begins, at (i / inner, 0, i %
+/// inner).
+GRAPHLINE_HOST_DEVICE inline std::int64_t begin_of_line(std::int64_t line, std::int64_t length,
+                                                        std::int64_t inner) {
+  const std::int64_t lane = take_digit(line, inner);
+  return line * length * inner + lane;
+}
 
 struct top_k_tensors {
   const void* from;
   void* indices;
   void* values;
-  dtype read;
-  dtype index_type;
-  dtype written;
-  tensor_lines lines;
-  std::int64_t count;
+  top_k_form form;
   line_order order;
 
+  GRAPHLINE_HOST_DEVICE std::int64_t begin(std::int64_t line) const {
+    return begin_of_line(line, form.axis.extent, form.axis.inner);
+  }
   GRAPHLINE_HOST_DEVICE greatest at(std::int64_t begin, std::int64_t i) const {
-    return order.present(load_as(read, from, begin + i * lines.inner), i);
+    return order.present(load_as(form.from, from, begin + i * form.axis.inner), i);
   }
   GRAPHLINE_HOST_DEVICE void put(std::int64_t line, std::int64_t rank,
                                  const greatest& found) const {
-    const std::int64_t to = lines.begin(line, count) + rank * lines.inner;
-    if (index_type == dtype::int64) {
+    const std::int64_t inner = form.axis.inner;
+    const std::int64_t to = begin_of_line(line, form.count, inner) + rank * inner;
+    if (form.indices == dtype::int64) {
       static_cast<std::int64_t*>(indices)[to] = order.index_of(found);
     } else {
       static_cast<float*>(indices)[to] = static_cast<float>(order.index_of(found));
     }
-    store_as(written, values, to, order.value_of(found));
+    store_as(form.to, values, to, order.value_of(found));
   }
 };
 
@@ -50,18 +47,19 @@ struct top_k_items {
   top_k_tensors tensors;
 
   GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
-    const tensor_lines& lines = tensors.lines;
+    const axis_extents& axis = tensors.form.axis;
+    const std::int64_t count = tensors.form.count;
     std::int64_t line = item;
-    const std::int64_t lane = take_digit(line, lines.inner);
-    const std::int64_t i = take_digit(line, lines.extent);
-    line = line * lines.inner + lane;
-    const std::int64_t begin = lines.begin(line, lines.extent);
+    const std::int64_t lane = take_digit(line, axis.inner);
+    const std::int64_t i = take_digit(line, axis.extent);
+    line = line * axis.inner + lane;
+    const std::int64_t begin = tensors.begin(line);
     const greatest own = tensors.at(begin, i);
     std::int64_t rank = 0;
-    for (std::int64_t k = 0; k < lines.extent && rank < tensors.count; ++k) {
+    for (std::int64_t k = 0; k < axis.extent && rank < count; ++k) {
       rank += tensors.at(begin, k).precedes(own) ? 1 : 0;
     }
-    if (rank < tensors.count) tensors.put(line, rank, own);
+    if (rank < count) tensors.put(line, rank, own);
   }
 };
 
@@ -78,9 +76,9 @@ struct top_1_blocks {
     auto* some = reinterpret_cast<greatest*>(shared);
     greatest* partial = some + block_sum::sums;
     if constexpr (phase == 0) {
-      const std::int64_t begin = tensors.lines.begin(block, tensors.lines.extent);
+      const std::int64_t begin = tensors.begin(block);
       greatest mine;
-      for (std::int64_t i = thread; i < tensors.lines.extent; i += threads) {
+      for (std::int64_t i = thread; i < tensors.form.axis.extent; i += threads) {
         mine += tensors.at(begin, i);
       }
       partial[thread] = mine;
@@ -98,11 +96,7 @@ void run(const top_k_form& form, std::span<void* const> operands, const Launcher
       operands[0],
       operands[1],
       operands[2],
-      form.from,
-      form.indices,
-      form.to,
-      {form.axis.extent, form.axis.inner},
-      form.count,
+      form,
       {form.largest, form.last_of_equal, static_cast<std::int32_t>(form.axis.extent)}};
   const std::int64_t lines = form.axis.outer * form.axis.inner;
   if (form.count == 1) {
@@ -117,19 +111,16 @@ void run(const top_k_form& form, std::span<void* const> operands, const Launcher
 struct cumulative_sum_items {
   const void* from;
   void* to;
-  dtype read;
-  dtype written;
-  tensor_lines lines;
-  bool exclusive;
-  bool reverse;
+  cumulative_sum_form form;
 
   GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
-    const std::int64_t begin = lines.begin(item, lines.extent);
+    const axis_extents& axis = form.axis;
+    const std::int64_t begin = begin_of_line(item, axis.extent, axis.inner);
     float sum = 0;
-    for (std::int64_t step = 0; step < lines.extent; ++step) {
-      const std::int64_t at = begin + (reverse ? lines.extent - 1 - step : step) * lines.inner;
-      const float added = load_as(read, from, at);
-      store_as(written, to, at, exclusive ? sum : sum + added);
+    for (std::int64_t step = 0; step < axis.extent; ++step) {
+      const std::int64_t at = begin + (form.reverse ? axis.extent - 1 - step : step) * axis.inner;
+      const float added = load_as(form.from, from, at);
+      store_as(form.to, to, at, form.exclusive ? sum : sum + added);
       sum += added;
     }
   }
@@ -137,13 +128,7 @@ struct cumulative_sum_items {
 
 template <class Launcher>
 void run(const cumulative_sum_form& form, std::span<void* const> operands, const Launcher& launch) {
-  launch.items(cumulative_sum_items{operands[0],
-                                    operands[1],
-                                    form.from,
-                                    form.to,
-                                    {form.axis.extent, form.axis.inner},
-                                    form.exclusive,
-                                    form.reverse},
+  launch.items(cumulative_sum_items{operands[0], operands[1], form},
                form.axis.outer * form.axis.inner);
 }
 

@@ -18,23 +18,18 @@ struct recurrent_units {
   const void* cell_before;
   float* cell;
   const float* peepholes;
-  recurrent_cell kind;
-  bool reset_after;
-  bool resets;
-  dtype element;
-  dtype read_cell;
   std::int64_t gates;
-  std::int64_t hidden;
-  std::int64_t pitch_before;
-  std::int64_t pitch;
+  recurrent_form form;
 
   GRAPHLINE_HOST_DEVICE static float sigmoid(float x) { return 1.0F / (1.0F + expf(-x)); }
 
   GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
+    const recurrent_cell kind = form.layer.cell;
+    const std::int64_t hidden = form.layer.hidden;
     std::int64_t row = item;
     const std::int64_t number = take_digit(row, hidden);
     const auto product = [&](const void* of, std::int64_t which) {
-      return load_as(element, of, (row * gates + which) * hidden + number);
+      return load_as(form.element, of, (row * gates + which) * hidden + number);
     };
     const auto bias_of = [&](std::int64_t which) { return bias[which * hidden + number]; };
     const auto gate = [&](std::int64_t which) {
@@ -42,7 +37,7 @@ struct recurrent_units {
     };
     float state = 0;
     if (kind == recurrent_cell::lstm) {
-      const float before = load_as(read_cell, cell_before, item);
+      const float before = load_as(form.cell_before, cell_before, item);
       const auto seen = [&](std::int64_t which, float of) {
         return peepholes == nullptr ? 0.0F : peepholes[which * hidden + number] * of;
       };
@@ -51,12 +46,13 @@ struct recurrent_units {
       cell[item] = now;
       state = sigmoid(gate(3) + seen(2, now)) * tanhf(now);
     } else if (kind == recurrent_cell::gru) {
-      const float before = load_as(element, hidden_before, row * pitch_before + number);
-      if (resets) {
+      const float before = load_as(form.element, hidden_before, row * form.pitch_before + number);
+      if (form.resets) {
         state = sigmoid(gate(1)) * before;
       } else {
-        const float seen = reset_after ? sigmoid(gate(1)) * (product(of_hidden, 2) + bias_of(3))
-                                       : product(of_hidden, 2);
+        const float seen = form.layer.reset_after
+                               ? sigmoid(gate(1)) * (product(of_hidden, 2) + bias_of(3))
+                               : product(of_hidden, 2);
         const float update = sigmoid(gate(0));
         state = (1.0F - update) * tanhf(product(of_x, 2) + bias_of(2) + seen) + update * before;
       }
@@ -66,7 +62,7 @@ struct recurrent_units {
               : kind == recurrent_cell::relu ? (sum < 0.0F ? 0.0F : sum)
                                              : sigmoid(sum);
     }
-    store_as(element, to, row * pitch + number, state);
+    store_as(form.element, to, row * form.pitch + number, state);
   }
 };
 
@@ -75,13 +71,12 @@ void run(const recurrent_form& form, std::span<void* const> operands, const Laun
   const recurrent_layer& layer = form.layer;
   const bool is_lstm = layer.cell == recurrent_cell::lstm;
   const auto operand = [&](bool has, std::size_t i) { return has ? operands[i] : nullptr; };
-  launch.items(recurrent_units{operands[0], operands[1], static_cast<const float*>(operands[2]),
-                               operands[3], operand(layer.cell == recurrent_cell::gru, 4),
-                               operand(is_lstm, 4), static_cast<float*>(operand(is_lstm, 5)),
-                               static_cast<const float*>(operand(layer.peepholes, 6)), layer.cell,
-                               layer.reset_after, form.resets, form.element, form.cell_before,
-                               layer.gates(), layer.hidden, form.pitch_before, form.pitch},
-               form.batch * layer.hidden);
+  launch.items(
+      recurrent_units{operands[0], operands[1], static_cast<const float*>(operands[2]), operands[3],
+                      operand(layer.cell == recurrent_cell::gru, 4), operand(is_lstm, 4),
+                      static_cast<float*>(operand(is_lstm, 5)),
+                      static_cast<const float*>(operand(layer.peepholes, 6)), layer.gates(), form},
+      form.batch * layer.hidden);
 }
 
 }  // namespace graphline::nn

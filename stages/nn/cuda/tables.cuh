@@ -68,31 +68,24 @@ struct gathered_elements {
   const void* table;
   void* to;
   float* outside;
-  dtype read;
-  dtype written;
-  dtype numbers;
-  std::int64_t extent;
-  std::int64_t inner;
-  std::int64_t count;
+  gather_form form;
 
   GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
+    const axis_extents& axis = form.axis;
     std::int64_t outer = item;
-    const std::int64_t lane = take_digit(outer, inner);
-    const float number = load_as(numbers, table, take_digit(outer, count));
-    const std::int64_t at = outer * extent + taken_position(number, extent, outside);
-    store_as(written, to, item, load_as(read, from, at * inner + lane));
+    const std::int64_t lane = take_digit(outer, axis.inner);
+    const float number = load_as(form.numbers, table, take_digit(outer, form.count));
+    const std::int64_t at = outer * axis.extent + taken_position(number, axis.extent, outside);
+    store_as(form.to, to, item, load_as(form.from, from, at * axis.inner + lane));
   }
 };
 
 /// Launches a gather.
 template <class Launcher>
 void run(const gather_form& form, std::span<void* const> operands, const Launcher& launch) {
-  const bool checks = operands.size() > 3;
-  launch.items(
-      gathered_elements{operands[0], operands[1], operands[2],
-                        checks ? static_cast<float*>(operands[3]) : nullptr, form.from, form.to,
-                        form.numbers, form.axis.extent, form.axis.inner, form.count},
-      form.axis.outer * form.count * form.axis.inner);
+  auto* const outside = operands.size() > 3 ? static_cast<float*>(operands[3]) : nullptr;
+  launch.items(gathered_elements{operands[0], operands[1], operands[2], outside, form},
+               form.axis.outer * form.count * form.axis.inner);
 }
 
 struct indexed_moves {
@@ -136,34 +129,29 @@ struct resampled_elements {
   const void* from;
   const float* table;
   void* to;
-  dtype read;
-  dtype written;
-  std::int64_t extent;
-  std::int64_t inner;
-  std::int64_t count;
-  std::int64_t taps;
+  resample_form form;
 
   GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
+    const axis_extents& axis = form.axis;
     std::int64_t outer = item;
-    const std::int64_t lane = take_digit(outer, inner);
-    const float* row = table + 2 * taps * take_digit(outer, count);
+    const std::int64_t lane = take_digit(outer, axis.inner);
+    const float* row = table + 2 * form.taps * take_digit(outer, form.count);
     float sum = 0;
-    for (std::int64_t tap = 0; tap < taps; ++tap) {
+    for (std::int64_t tap = 0; tap < form.taps; ++tap) {
       const auto index = static_cast<std::int64_t>(row[2 * tap]);
       const float weight = row[2 * tap + 1];
       if (weight == 0.0F) continue;
-      sum += weight * load_as(read, from, (outer * extent + index) * inner + lane);
+      sum += weight * load_as(form.from, from, (outer * axis.extent + index) * axis.inner + lane);
     }
-    store_as(written, to, item, sum);
+    store_as(form.to, to, item, sum);
   }
 };
 
 template <class Launcher>
 void run(const resample_form& form, std::span<void* const> operands, const Launcher& launch) {
-  launch.items(resampled_elements{operands[0], static_cast<const float*>(operands[1]), operands[2],
-                                  form.from, form.to, form.axis.extent, form.axis.inner, form.count,
-                                  form.taps},
-               form.axis.outer * form.count * form.axis.inner);
+  launch.items(
+      resampled_elements{operands[0], static_cast<const float*>(operands[1]), operands[2], form},
+      form.axis.outer * form.count * form.axis.inner);
 }
 
 }  // namespace graphline::nn

@@ -9,16 +9,16 @@
 #include <variant>
 
 namespace graphline::nn {
-namespace {
-
-/// oneDNN's limit on dimensions.
-constexpr std::size_t most_layer_dimensions = 12;
-
-}  // namespace
 
 shape as_rows(const shape& s) {
   const std::int64_t last = s[s.rank() - 1];
   return {s.elements() / last, last};
+}
+
+shape first_of(std::int64_t extent, std::size_t rank) {
+  std::vector<std::int64_t> extents(rank, 1);
+  extents.front() = extent;
+  return shape(std::move(extents));
 }
 
 bool is_view(const network_layer& layer) {
@@ -49,6 +49,15 @@ std::int64_t elements_beyond(const network_definition& network, const network_la
   const network_value& value = network.values[layer.inputs[input]];
   if (value.constant && value.type.shape.elements() == 1) return 0;
   return std::max<std::int64_t>(elements_read(network, layer, input) - layer.reads[input], 0);
+}
+
+std::vector<std::size_t> reads_of_values(const network_definition& network) {
+  std::vector<std::size_t> counts(network.values.size(), 0);
+  for (const std::size_t value : network.outputs) ++counts[value];
+  for (const network_layer& layer : network.layers) {
+    for (const std::size_t value : layer.inputs) ++counts[value];
+  }
+  return counts;
 }
 
 void count_bytes(const network_definition& network, network_layer& layer) {
@@ -131,21 +140,40 @@ void definition_builder::make_node(std::size_t first_layer, std::span<const std:
   for (network_layer& layer : layers) count_bytes(network_, layer);
 }
 
+/// Refuses a tensor above 64 TiB or a network above 2^57 FLOPs; below these limits, sizes and costs
+/// fit into 64 bits.
 std::optional<layer_shape> definition_builder::infer(const network_layer& layer,
                                                      std::span<const std::string> givers,
                                                      layer_problems& problems) {
-  std::vector<layer_input> read;
-  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
-    read.push_back({givers[i], network_.shape_of(layer.inputs[i])});
-    if (read.back().shape.rank() <= most_layer_dimensions) continue;
-    problems.report(fmt::format("takes at most {} dimensions but {} gives {}",
-                                most_layer_dimensions, givers[i], to_string(read.back().shape)));
-    return {};
-  }
-  layer_shape inferred = shape_rule(layer.operation, read, problems);
-  if (!problems.any()) check_size(inferred, problems);
-  if (problems.any()) return {};
-  return inferred;
+  constexpr std::size_t most_dimensions = 12;  // oneDNN's limit
+  constexpr std::int64_t most_elements = std::int64_t{1} << 44;
+  constexpr std::int64_t most_flops = std::int64_t{1} << 57;
+  return problems.result_of([&] {
+    std::vector<layer_input> read;
+    for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+      read.push_back({givers[i], network_.shape_of(layer.inputs[i])});
+      if (read.back().shape.rank() <= most_dimensions) continue;
+      problems.refuse("takes at most {} dimensions but {} gives {}", most_dimensions, givers[i],
+                      to_string(read.back().shape));
+    }
+    layer_shape inferred = shape_rule(layer.operation, read, problems);
+    if (inferred.output.rank() > most_dimensions) {
+      problems.refuse("gives {}, of more than {} dimensions", to_string(inferred.output),
+                      most_dimensions);
+    }
+    const auto small = [](const shape& s) {
+      return s.checked_elements().value_or(most_elements + 1) <= most_elements;
+    };
+    const bool fits = small(inferred.output) && std::ranges::all_of(inferred.further, small) &&
+                      std::ranges::all_of(inferred.weights, small, &weight_spec::shape);
+    flops_ = std::min(flops_ + std::min(inferred.cost.flops, most_flops), most_flops);
+    if (!fits || flops_ == most_flops) {
+      problems.refuse(
+          "would give {} with more than 2^44 elements in a tensor or 2^57 FLOPs in the network",
+          to_string(inferred.output));
+    }
+    return inferred;
+  });
 }
 
 /// Counts each constant as parameters of its first reader. Constants with one element that are not
@@ -206,34 +234,13 @@ std::optional<std::size_t> definition_builder::add_layer(network_layer layer,
     const weight_spec& wanted = inferred->weights[i];
     const bool given = i < weights.size();
     if (!given || network_.shape_of(weights[i]) != wanted.shape) {
-      problems.report(fmt::format("needs {} of {} but has {}", wanted.name, to_string(wanted.shape),
-                                  given ? to_string(network_.shape_of(weights[i])) : "none"));
+      problems.report_at("", "needs {} of {} but has {}", wanted.name, to_string(wanted.shape),
+                         given ? to_string(network_.shape_of(weights[i])) : "none");
       return {};
     }
     layer.inputs.push_back(weights[i]);
   }
   return append(std::move(layer), *inferred);
-}
-
-void definition_builder::check_size(const layer_shape& inferred, layer_problems& problems) {
-  constexpr std::int64_t most_elements = std::int64_t{1} << 44;
-  constexpr std::int64_t most_flops = std::int64_t{1} << 57;
-  const auto small = [](const shape& s) {
-    const auto elements = s.checked_elements();
-    return elements && *elements <= most_elements;
-  };
-  flops_ = std::min(flops_ + std::min(inferred.cost.flops, most_flops), most_flops);
-  const bool fits = small(inferred.output) && std::ranges::all_of(inferred.further, small) &&
-                    std::ranges::all_of(inferred.weights, small, &weight_spec::shape);
-  if (inferred.output.rank() > most_layer_dimensions) {
-    problems.report(fmt::format("gives {}, of more than {} dimensions", to_string(inferred.output),
-                                most_layer_dimensions));
-  } else if (!fits || flops_ == most_flops) {
-    problems.report(
-        fmt::format("would give {} with more than 2^44 elements in a tensor or 2^57 "
-                    "FLOPs in the network",
-                    to_string(inferred.output)));
-  }
 }
 
 }  // namespace graphline::nn

@@ -75,11 +75,17 @@ std::int64_t elements_read(const network_definition& network, const network_laye
 std::int64_t elements_beyond(const network_definition& network, const network_layer& layer,
                              std::size_t input);
 
+/// Returns how often each value is read, by layers and as an output of the network.
+std::vector<std::size_t> reads_of_values(const network_definition& network);
+
 /// Sets the bytes that a layer reads and writes in the model as written, and the extra bytes moved.
 void count_bytes(const network_definition& network, network_layer& layer);
 
 /// Returns the extents of a value viewed as rows: [2, 197, 192] -> [394, 192].
 shape as_rows(const shape& s);
+
+/// Returns the shape [extent, 1, ...] of `rank` dimensions: one number per position of the first.
+shape first_of(std::int64_t extent, std::size_t rank);
 
 /// Builds a network layer by layer, inputs first.
 class definition_builder {
@@ -126,11 +132,6 @@ class definition_builder {
   std::optional<layer_shape> infer(const network_layer& layer, std::span<const std::string> givers,
                                    layer_problems& problems);
   std::size_t append(network_layer layer, const layer_shape& inferred);
-
-  /// Reports a tensor above 64 TiB or a network above 2^57 FLOPs; below these limits, sizes and
-  /// costs fit into 64 bits.
-  void check_size(const layer_shape& inferred, layer_problems& problems);
-
   void count_parameters(network_layer& layer, std::size_t weights);
 
   network_definition network_;

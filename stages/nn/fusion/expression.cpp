@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numbers>
-#include <stdexcept>
 #include <utility>
 
 namespace graphline::nn {
@@ -26,14 +24,6 @@ struct expression_node {
   bool is(function of) const { return !source && does == of; }
 };
 
-/// Returns a source's numbers, one per channel along `axis` or one for all. Returns empty if the
-/// source is computed or varies along other dimensions.
-std::optional<std::vector<double>> channel_numbers(const expression_source& source, const shape& of,
-                                                   std::size_t axis) {
-  if (source.numbers.empty() || !along_channels(source.extents, of, axis)) return {};
-  return source.numbers;
-}
-
 /// A node that equals scale * base + shift, per channel or for all channels.
 struct affine_run {
   std::size_t base = 0;
@@ -42,238 +32,6 @@ struct affine_run {
 
 /// Coefficients of the powers 0 to 3 of a node.
 using polynomial = std::array<double, 4>;
-
-class expression_maker {
- public:
-  expression_maker(const network_definition& network, const weight_table& weights, std::size_t axis,
-                   shape extents)
-      : network_(network), weights_(weights), axis_(axis), extents_(std::move(extents)) {}
-
-  void add_head(std::size_t value) {
-    result_ = node_of(value);
-    has_head_ = true;
-  }
-  void take_layer(std::size_t layer);
-
-  /// Returns the expression of the last layer's output.
-  group_expression finish() {
-    join_affine_steps();
-    return linked();
-  }
-
- private:
-  std::size_t node_of(std::size_t value);
-  std::size_t numbers(std::vector<double> values);
-  std::size_t add(function does, std::vector<std::size_t> from, double alpha = 0, double beta = 0);
-  std::size_t add_pointwise(const pointwise_layer& layer, const std::vector<std::size_t>& from);
-  std::optional<std::size_t> whole_function(std::size_t x, std::size_t factor);
-  std::optional<polynomial> polynomial_of(std::size_t index, std::size_t x) const;
-
-  const expression_node& node(std::size_t index) const { return nodes_[index]; }
-  std::optional<double> number_of(std::size_t index) const;
-  std::optional<affine_run> affine_of_node(std::size_t index) const;
-  std::vector<std::size_t> uses() const;
-  void join_affine_steps();
-  group_expression linked() const;
-
-  const network_definition& network_;
-  const weight_table& weights_;
-  std::size_t axis_;
-  shape extents_;
-  std::vector<expression_node> nodes_;
-  std::map<std::size_t, std::size_t> known_;  ///< node that computes each value
-  bool has_head_ = false;
-  std::size_t result_ = 0;
-  std::size_t layers_ = 0;
-  std::optional<channel_affine> folded_;
-  std::size_t folded_layers_ = 0;
-};
-
-std::size_t expression_maker::node_of(std::size_t value) {
-  const auto found = known_.find(value);
-  if (found != known_.end()) return found->second;
-  expression_source source{network_.shape_of(value)};
-  if (network_.values[value].constant) {
-    const auto data = weights_.of(value);
-    source.numbers.assign(data.begin(), data.end());
-  } else {
-    source.value = value;
-  }
-  nodes_.push_back({.source = std::move(source)});
-  known_[value] = nodes_.size() - 1;
-  return nodes_.size() - 1;
-}
-
-/// Adds a source with one number per channel.
-std::size_t expression_maker::numbers(std::vector<double> values) {
-  std::vector<std::int64_t> extents(extents_.rank() - axis_, 1);
-  extents[0] = static_cast<std::int64_t>(values.size());
-  nodes_.push_back({.source = expression_source{shape(std::move(extents)), {}, std::move(values)}});
-  return nodes_.size() - 1;
-}
-
-std::size_t expression_maker::add(function does, std::vector<std::size_t> from, double alpha,
-                                  double beta) {
-  nodes_.push_back(
-      {.does = does, .alpha = alpha, .beta = beta, .from = std::move(from), .done = layers_});
-  return nodes_.size() - 1;
-}
-
-std::optional<double> expression_maker::number_of(std::size_t index) const {
-  const auto& source = node(index).source;
-  if (!source || source->numbers.size() != 1) return {};
-  return source->numbers[0];
-}
-
-/// Returns a node as a polynomial in node `x` of degree 3 or less; empty if it is none.
-std::optional<polynomial> expression_maker::polynomial_of(std::size_t index, std::size_t x) const {
-  if (index < x) return {};
-  std::vector<std::optional<polynomial>> known(index + 1);
-  known[x] = {0, 1, 0, 0};
-  for (std::size_t i = x + 1; i <= index; ++i) {
-    const expression_node& of = node(i);
-    const bool linear = of.is(function::linear);
-    const bool sums = of.is(function::add);
-    if (!linear && !sums && !of.is(function::mul)) continue;
-    const auto& a = known[of.from[0]];
-    const auto& b = known[of.from[linear ? 0 : 1]];
-    if (!a || !b) continue;
-    polynomial result{linear ? of.beta : 0.0};
-    bool fits = true;
-    for (std::size_t m = 0; m < a->size(); ++m) {
-      if (linear) result[m] += of.alpha * (*a)[m];
-      if (sums) result[m] += (*a)[m] + (*b)[m];
-      for (std::size_t n = 0; !linear && !sums && n < b->size(); ++n) {
-        const double product = (*a)[m] * (*b)[n];
-        if (m + n < result.size()) result[m + n] += product;
-        fits = fits && (m + n < result.size() || product == 0);
-      }
-    }
-    if (fits) known[i] = result;
-  }
-  return known[index];
-}
-
-/// If `factor` is a function of x and x * factor is a known function, adds that function.
-std::optional<std::size_t> expression_maker::whole_function(std::size_t x, std::size_t factor) {
-  const expression_node& of = node(factor);
-  if (of.source || of.from.size() != 1) return {};
-  const bool one_more = of.is(function::linear) && of.alpha == 1 && of.beta == 1;
-  if (one_more && node(x).is(function::linear) && node(x).beta == 0) {
-    // Exporters also write gelu as (x / 2) (1 + ...).
-    const double scale = node(x).alpha;
-    if (const auto whole = whole_function(node(x).from[0], factor)) {
-      return add(function::linear, {*whole}, scale, 0);
-    }
-  }
-  if (of.does == function::sigmoid) {
-    // Exporters of swish write x sigmoid(beta x), also with a beta of 1.
-    const expression_node& scaled = node(of.from[0]);
-    const bool once = scaled.is(function::linear) && scaled.alpha == 1 && scaled.beta == 0;
-    if (of.from[0] == x || (once && scaled.from[0] == x)) return add(function::silu, {x});
-  }
-  const bool hard = of.does == function::hard_sigmoid && of.from[0] == x && of.beta == 0.5 &&
-                    static_cast<float>(of.alpha) == 1.0F / 6;
-  if (hard) return add(function::hard_swish, {x});
-  if (one_more && node(of.from[0]).is(function::tanh)) {
-    // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
-    const auto inner = polynomial_of(node(of.from[0]).from[0], x);
-    const auto near = [](double a, double b) { return std::abs(a - b) < 1e-6; };
-    const double scale = std::sqrt(2 / std::numbers::pi);
-    const bool gelu = inner && (*inner)[0] == 0 && near((*inner)[1], scale) && (*inner)[2] == 0 &&
-                      near((*inner)[3], 0.044715 * scale);
-    if (gelu) return add(function::linear, {add(function::gelu_tanh, {x})}, 2, 0);
-  }
-  if (one_more && node(of.from[0]).is(function::erf)) {
-    // x (1 + erf(x / sqrt(2)))
-    const expression_node& scaled = node(node(of.from[0]).from[0]);
-    const bool gelu = scaled.is(function::linear) && scaled.from[0] == x && scaled.beta == 0 &&
-                      std::abs(scaled.alpha - std::sqrt(0.5)) < 1e-6;
-    if (gelu) return add(function::linear, {add(function::gelu_erf, {x})}, 2, 0);
-  }
-  // x clip(x + 3, 0, 6)
-  if (!of.is(function::clip) || of.alpha != 0 || of.beta != 6) return {};
-  const expression_node& sum = node(of.from[0]);
-  if (!sum.is(function::linear) || sum.from[0] != x || sum.alpha != 1 || sum.beta != 3) return {};
-  return add(function::linear, {add(function::hard_swish, {x})}, 6, 0);
-}
-
-std::size_t expression_maker::add_pointwise(const pointwise_layer& layer,
-                                            const std::vector<std::size_t>& from) {
-  const function does = layer.function;
-  if (from.size() == 2) {
-    const auto first = number_of(from[0]);
-    const auto second = number_of(from[1]);
-    const auto linear = [&](std::size_t of, double alpha, double beta) {
-      return add(function::linear, {of}, alpha, beta);
-    };
-    if (does == function::add && second) return linear(from[0], 1, *second);
-    if (does == function::add && first) return linear(from[1], 1, *first);
-    if (does == function::sub && second) return linear(from[0], 1, -*second);
-    if (does == function::sub && first) {
-      const expression_node& hard = node(from[1]);
-      if (*first == 1 && hard.is(function::hard_sigmoid)) {  // 1 - h(x) is a hard sigmoid
-        return add(function::hard_sigmoid, {hard.from[0]}, -hard.alpha, 1 - hard.beta);
-      }
-      return linear(from[1], -1, *first);
-    }
-    if (does == function::mul && second) return linear(from[0], *second, 0);
-    if (does == function::mul && first) return linear(from[1], *first, 0);
-    if (does == function::div && second && *second != 0) return linear(from[0], 1 / *second, 0);
-    if (does == function::mul) {
-      if (const auto whole = whole_function(from[0], from[1])) return *whole;
-      if (const auto whole = whole_function(from[1], from[0])) return *whole;
-    }
-  }
-  return add(does, from, layer.alpha, layer.beta);
-}
-
-void expression_maker::take_layer(std::size_t index) {
-  const network_layer& layer = network_.layers[index];
-  ++layers_;
-  if (std::holds_alternative<batch_norm2d_layer>(layer.operation)) {
-    const std::size_t x = node_of(layer.inputs.front());
-    channel_affine norm = affine_of(weights_, layer);
-    const std::size_t scaled = add(function::mul, {x, numbers(std::move(norm.scale))});
-    result_ = add(function::add, {scaled, numbers(std::move(norm.shift))});
-  } else {
-    std::vector<std::size_t> from;
-    for (const std::size_t value : layer.inputs) from.push_back(node_of(value));
-    result_ = add_pointwise(std::get<pointwise_layer>(layer.operation), from);
-  }
-  known_[layer.outputs.front()] = result_;
-}
-
-/// Returns a node as scale * base + shift if it scales by constants or adds constants; otherwise
-/// empty.
-std::optional<affine_run> expression_maker::affine_of_node(std::size_t index) const {
-  const expression_node& of = node(index);
-  if (of.source) return {};
-  if (of.does == function::linear) return affine_run{of.from[0], {{of.alpha}, {of.beta}}};
-  constexpr function these[] = {function::add, function::sub, function::mul, function::div};
-  if (std::ranges::find(these, of.does) == std::end(these)) return {};
-  for (const std::size_t which : {1U, 0U}) {
-    if (!node(of.from[which]).source || (of.does == function::div && which == 0)) continue;
-    const auto constants = channel_numbers(*node(of.from[which]).source, extents_, axis_);
-    if (!constants) continue;
-    affine_run run{of.from[1 - which], {{1.0}, {0.0}}};
-    if (of.does == function::mul) {
-      run.affine.scale = *constants;
-    } else if (of.does == function::div) {
-      run.affine.scale.clear();
-      for (const double divisor : *constants) run.affine.scale.push_back(1 / divisor);
-    } else {
-      run.affine.shift = *constants;
-      const bool subtracted = of.does == function::sub;
-      if (subtracted && which == 0) run.affine.scale = {-1.0};
-      if (subtracted && which == 1) {
-        for (double& term : run.affine.shift) term = -term;
-      }
-    }
-    return run;
-  }
-  return {};
-}
 
 /// Returns the map that applies `first`, then `second`.
 channel_affine composed(const channel_affine& first, const channel_affine& second) {
@@ -290,103 +48,317 @@ channel_affine composed(const channel_affine& first, const channel_affine& secon
   return result;
 }
 
-std::vector<std::size_t> expression_maker::uses() const {
-  std::vector<std::size_t> count(nodes_.size(), 0);
-  ++count[result_];
-  for (std::size_t i = nodes_.size(); i-- > 0;) {
-    if (count[i] == 0) continue;
-    for (const std::size_t from : nodes_[i].from) ++count[from];
-  }
-  return count;
-}
+class expression_maker {
+ public:
+  expression_maker(const network_definition& network, const weight_table& weights, std::size_t axis,
+                   shape extents)
+      : network_(network), weights_(weights), axis_(axis), extents_(std::move(extents)) {}
 
-void expression_maker::join_affine_steps() {
-  const std::vector<std::size_t> used = uses();
-  const std::size_t result = result_;
-  // For each old node: the new node, and the affine run that ends at the old node.
-  std::vector<std::size_t> moved(nodes_.size(), 0);
-  std::vector<std::optional<affine_run>> runs(nodes_.size());
-  std::vector<bool> continues(nodes_.size(), false);
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (used[i] == 0) continue;
-    runs[i] = affine_of_node(i);
-    if (!runs[i]) continue;
-    const std::size_t base = runs[i]->base;
-    if (used[base] == 1 && runs[base]) {
-      runs[i] = affine_run{runs[base]->base, composed(runs[base]->affine, runs[i]->affine)};
-      continues[base] = true;
-    }
+  void add_head(std::size_t value) {
+    result_ = node_of(value);
+    has_head_ = true;
   }
-  const std::vector<expression_node> before = std::exchange(nodes_, {});
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    if (used[i] == 0 && !before[i].source) continue;
-    layers_ = before[i].done;
-    if (!runs[i]) {
-      nodes_.push_back(before[i]);
-      for (std::size_t& from : nodes_.back().from) from = moved[from];
-      moved[i] = nodes_.size() - 1;
-      continue;
-    }
-    if (continues[i]) continue;
-    const auto& [base, affine] = *runs[i];
-    if (has_head_ && base == 0 && used[0] == 1) {
-      folded_ = affine;
-      folded_layers_ = layers_;
-      moved[i] = moved[0];
-      continue;
-    }
-    std::size_t now = moved[base];
-    if (affine.scale.size() == 1 && affine.shift.size() == 1) {
-      if (affine.scale[0] != 1 || affine.shift[0] != 0) {
-        now = add(function::linear, {now}, affine.scale[0], affine.shift[0]);
-      }
+
+  void take_layer(std::size_t index) {
+    const network_layer& layer = network_.layers[index];
+    ++layers_;
+    if (std::holds_alternative<batch_norm2d_layer>(layer.operation)) {
+      const std::size_t x = node_of(layer.inputs.front());
+      channel_affine norm = affine_of(weights_, layer);
+      const std::size_t scaled = add(function::mul, {x, numbers(std::move(norm.scale))});
+      result_ = add(function::add, {scaled, numbers(std::move(norm.shift))});
     } else {
-      const auto is_not = [](double number) {
-        return [number](double each) { return each != number; };
-      };
-      if (std::ranges::any_of(affine.scale, is_not(1))) {
-        const std::size_t scale = numbers(affine.scale);
-        now = add(function::mul, {now, scale});
-      }
-      if (std::ranges::any_of(affine.shift, is_not(0))) {
-        const std::size_t shift = numbers(affine.shift);
-        now = add(function::add, {now, shift});
-      }
+      std::vector<std::size_t> from;
+      for (const std::size_t value : layer.inputs) from.push_back(node_of(value));
+      result_ = add_pointwise(std::get<pointwise_layer>(layer.operation), from);
     }
-    moved[i] = now;
+    known_[layer.outputs.front()] = result_;
   }
-  result_ = moved[result];
-}
 
-/// Numbers the sources and steps that are read, and returns them as an expression.
-group_expression expression_maker::linked() const {
-  const std::vector<std::size_t> used = uses();
-  group_expression made;
-  made.folded = folded_;
-  made.folded_layers = folded_layers_;
-  std::vector<std::size_t> number(nodes_.size(), 0);
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const bool head = has_head_ && i == 0;
-    if (!nodes_[i].source || (used[i] == 0 && !head)) continue;
-    number[i] = made.sources.size();
-    made.sources.push_back(*nodes_[i].source);
+  /// Returns the expression of the last layer's output.
+  group_expression finish() {
+    join_affine_steps();
+    return linked();
   }
-  made.operands = made.sources.size();
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const expression_node& of = nodes_[i];
-    if (of.source || used[i] == 0) continue;
-    number[i] = made.operands + made.steps.size();
-    pointwise_expression::step step{
-        {of.does, static_cast<float>(of.alpha), static_cast<float>(of.beta)}, {}};
-    for (std::size_t k = 0; k < of.from.size(); ++k) {
-      step.from[k] = static_cast<std::uint16_t>(number[of.from[k]]);
+
+ private:
+  const expression_node& node(std::size_t index) const { return nodes_[index]; }
+
+  std::size_t node_of(std::size_t value) {
+    const auto found = known_.find(value);
+    if (found != known_.end()) return found->second;
+    expression_source source{network_.shape_of(value)};
+    if (network_.values[value].constant) {
+      const auto data = weights_.of(value);
+      source.numbers.assign(data.begin(), data.end());
+    } else {
+      source.value = value;
     }
-    made.steps.push_back(step);
-    made.done.push_back(of.done);
+    nodes_.push_back({.source = std::move(source)});
+    known_[value] = nodes_.size() - 1;
+    return nodes_.size() - 1;
   }
-  made.results = {number[result_]};
-  return made;
-}
+
+  /// Adds a source with one number per channel.
+  std::size_t numbers(std::vector<double> values) {
+    const shape extents = first_of(std::ssize(values), extents_.rank() - axis_);
+    nodes_.push_back({.source = expression_source{extents, {}, std::move(values)}});
+    return nodes_.size() - 1;
+  }
+
+  std::size_t add(function does, std::vector<std::size_t> from, double alpha = 0, double beta = 0) {
+    nodes_.push_back(
+        {.does = does, .alpha = alpha, .beta = beta, .from = std::move(from), .done = layers_});
+    return nodes_.size() - 1;
+  }
+
+  std::optional<double> number_of(std::size_t index) const {
+    const auto& source = node(index).source;
+    if (!source || source->numbers.size() != 1) return {};
+    return source->numbers[0];
+  }
+
+  /// Returns a node as a polynomial in node `x` of degree 3 or less; empty if it is none.
+  std::optional<polynomial> polynomial_of(std::size_t index, std::size_t x) const {
+    if (index < x) return {};
+    std::vector<std::optional<polynomial>> known(index + 1);
+    known[x] = {0, 1, 0, 0};
+    for (std::size_t i = x + 1; i <= index; ++i) {
+      const expression_node& of = node(i);
+      const bool linear = of.is(function::linear);
+      const bool sums = of.is(function::add);
+      if (!linear && !sums && !of.is(function::mul)) continue;
+      const auto& a = known[of.from[0]];
+      const auto& b = known[of.from[linear ? 0 : 1]];
+      if (!a || !b) continue;
+      polynomial result{linear ? of.beta : 0.0};
+      bool fits = true;
+      for (std::size_t m = 0; m < a->size(); ++m) {
+        if (linear) result[m] += of.alpha * (*a)[m];
+        if (sums) result[m] += (*a)[m] + (*b)[m];
+        for (std::size_t n = 0; !linear && !sums && n < b->size(); ++n) {
+          const double product = (*a)[m] * (*b)[n];
+          if (m + n < result.size()) result[m + n] += product;
+          fits = fits && (m + n < result.size() || product == 0);
+        }
+      }
+      if (fits) known[i] = result;
+    }
+    return known[index];
+  }
+
+  /// If `factor` is a function of x and x * factor is a known function, adds that function.
+  std::optional<std::size_t> whole_function(std::size_t x, std::size_t factor) {
+    const expression_node& of = node(factor);
+    if (of.source || of.from.size() != 1) return {};
+    const bool one_more = of.is(function::linear) && of.alpha == 1 && of.beta == 1;
+    if (one_more && node(x).is(function::linear) && node(x).beta == 0) {
+      // Exporters also write gelu as (x / 2) (1 + ...).
+      const double scale = node(x).alpha;
+      if (const auto whole = whole_function(node(x).from[0], factor)) {
+        return add(function::linear, {*whole}, scale, 0);
+      }
+    }
+    if (of.does == function::sigmoid) {
+      // Exporters of swish write x sigmoid(beta x), also with a beta of 1.
+      const expression_node& scaled = node(of.from[0]);
+      const bool once = scaled.is(function::linear) && scaled.alpha == 1 && scaled.beta == 0;
+      if (of.from[0] == x || (once && scaled.from[0] == x)) return add(function::silu, {x});
+    }
+    const bool hard = of.does == function::hard_sigmoid && of.from[0] == x && of.beta == 0.5 &&
+                      static_cast<float>(of.alpha) == 1.0F / 6;
+    if (hard) return add(function::hard_swish, {x});
+    if (one_more && node(of.from[0]).is(function::tanh)) {
+      // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+      const auto inner = polynomial_of(node(of.from[0]).from[0], x);
+      const auto near = [](double a, double b) { return std::abs(a - b) < 1e-6; };
+      const double scale = std::sqrt(2 / std::numbers::pi);
+      const bool gelu = inner && (*inner)[0] == 0 && near((*inner)[1], scale) && (*inner)[2] == 0 &&
+                        near((*inner)[3], 0.044715 * scale);
+      if (gelu) return add(function::linear, {add(function::gelu_tanh, {x})}, 2, 0);
+    }
+    if (one_more && node(of.from[0]).is(function::erf)) {
+      // x (1 + erf(x / sqrt(2)))
+      const expression_node& scaled = node(node(of.from[0]).from[0]);
+      const bool gelu = scaled.is(function::linear) && scaled.from[0] == x && scaled.beta == 0 &&
+                        std::abs(scaled.alpha - std::sqrt(0.5)) < 1e-6;
+      if (gelu) return add(function::linear, {add(function::gelu_erf, {x})}, 2, 0);
+    }
+    // x clip(x + 3, 0, 6)
+    if (!of.is(function::clip) || of.alpha != 0 || of.beta != 6) return {};
+    const expression_node& sum = node(of.from[0]);
+    if (!sum.is(function::linear) || sum.from[0] != x || sum.alpha != 1 || sum.beta != 3) return {};
+    return add(function::linear, {add(function::hard_swish, {x})}, 6, 0);
+  }
+
+  std::size_t add_pointwise(const pointwise_layer& layer, const std::vector<std::size_t>& from) {
+    const function does = layer.function;
+    if (from.size() == 2) {
+      const auto first = number_of(from[0]);
+      const auto second = number_of(from[1]);
+      const auto linear = [&](std::size_t of, double alpha, double beta) {
+        return add(function::linear, {of}, alpha, beta);
+      };
+      if (does == function::add && second) return linear(from[0], 1, *second);
+      if (does == function::add && first) return linear(from[1], 1, *first);
+      if (does == function::sub && second) return linear(from[0], 1, -*second);
+      if (does == function::sub && first) {
+        const expression_node& hard = node(from[1]);
+        if (*first == 1 && hard.is(function::hard_sigmoid)) {  // 1 - h(x) is a hard sigmoid
+          return add(function::hard_sigmoid, {hard.from[0]}, -hard.alpha, 1 - hard.beta);
+        }
+        return linear(from[1], -1, *first);
+      }
+      if (does == function::mul && second) return linear(from[0], *second, 0);
+      if (does == function::mul && first) return linear(from[1], *first, 0);
+      if (does == function::div && second && *second != 0) return linear(from[0], 1 / *second, 0);
+      if (does == function::mul) {
+        if (const auto whole = whole_function(from[0], from[1])) return *whole;
+        if (const auto whole = whole_function(from[1], from[0])) return *whole;
+      }
+    }
+    return add(does, from, layer.alpha, layer.beta);
+  }
+
+  /// Returns a node as scale * base + shift if it scales by constants or adds constants; otherwise
+  /// empty.
+  std::optional<affine_run> affine_of_node(std::size_t index) const {
+    const expression_node& of = node(index);
+    if (of.source) return {};
+    if (of.does == function::linear) return affine_run{of.from[0], {{of.alpha}, {of.beta}}};
+    constexpr function these[] = {function::add, function::sub, function::mul, function::div};
+    if (std::ranges::find(these, of.does) == std::end(these)) return {};
+    for (const std::size_t which : {1U, 0U}) {
+      const auto& source = node(of.from[which]).source;
+      if (!source || (of.does == function::div && which == 0)) continue;
+      const std::vector<double>& constants = source->numbers;
+      if (constants.empty() || !along_channels(source->extents, extents_, axis_)) continue;
+      affine_run run{of.from[1 - which], {{1.0}, {0.0}}};
+      if (of.does == function::mul) {
+        run.affine.scale = constants;
+      } else if (of.does == function::div) {
+        run.affine.scale.clear();
+        for (const double divisor : constants) run.affine.scale.push_back(1 / divisor);
+      } else {
+        run.affine.shift = constants;
+        const bool subtracted = of.does == function::sub;
+        if (subtracted && which == 0) run.affine.scale = {-1.0};
+        if (subtracted && which == 1) {
+          for (double& term : run.affine.shift) term = -term;
+        }
+      }
+      return run;
+    }
+    return {};
+  }
+
+  std::vector<std::size_t> uses() const {
+    std::vector<std::size_t> count(nodes_.size(), 0);
+    ++count[result_];
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+      if (count[i] == 0) continue;
+      for (const std::size_t from : nodes_[i].from) ++count[from];
+    }
+    return count;
+  }
+
+  void join_affine_steps() {
+    const std::vector<std::size_t> used = uses();
+    const std::size_t result = result_;
+    // For each old node: the new node, and the affine run that ends at the old node.
+    std::vector<std::size_t> moved(nodes_.size(), 0);
+    std::vector<std::optional<affine_run>> runs(nodes_.size());
+    std::vector<bool> continues(nodes_.size(), false);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (used[i] == 0) continue;
+      runs[i] = affine_of_node(i);
+      if (!runs[i]) continue;
+      const std::size_t base = runs[i]->base;
+      if (used[base] == 1 && runs[base]) {
+        runs[i] = affine_run{runs[base]->base, composed(runs[base]->affine, runs[i]->affine)};
+        continues[base] = true;
+      }
+    }
+    const std::vector<expression_node> before = std::exchange(nodes_, {});
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (used[i] == 0 && !before[i].source) continue;
+      layers_ = before[i].done;
+      if (!runs[i]) {
+        nodes_.push_back(before[i]);
+        for (std::size_t& from : nodes_.back().from) from = moved[from];
+        moved[i] = nodes_.size() - 1;
+        continue;
+      }
+      if (continues[i]) continue;
+      const auto& [base, affine] = *runs[i];
+      if (has_head_ && base == 0 && used[0] == 1) {
+        folded_ = affine;
+        folded_layers_ = layers_;
+        moved[i] = moved[0];
+        continue;
+      }
+      std::size_t now = moved[base];
+      if (affine.scale.size() == 1 && affine.shift.size() == 1) {
+        if (affine.scale[0] != 1 || affine.shift[0] != 0) {
+          now = add(function::linear, {now}, affine.scale[0], affine.shift[0]);
+        }
+      } else {
+        if (std::ranges::any_of(affine.scale, [](double each) { return each != 1; })) {
+          const std::size_t scale = numbers(affine.scale);
+          now = add(function::mul, {now, scale});
+        }
+        if (std::ranges::any_of(affine.shift, [](double each) { return each != 0; })) {
+          const std::size_t shift = numbers(affine.shift);
+          now = add(function::add, {now, shift});
+        }
+      }
+      moved[i] = now;
+    }
+    result_ = moved[result];
+  }
+
+  /// Numbers the sources and steps that are read, and returns them as an expression.
+  group_expression linked() const {
+    const std::vector<std::size_t> used = uses();
+    group_expression made;
+    made.folded = folded_;
+    made.folded_layers = folded_layers_;
+    std::vector<std::size_t> number(nodes_.size(), 0);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const bool head = has_head_ && i == 0;
+      if (!nodes_[i].source || (used[i] == 0 && !head)) continue;
+      number[i] = made.sources.size();
+      made.sources.push_back(*nodes_[i].source);
+    }
+    made.operands = made.sources.size();
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      const expression_node& of = nodes_[i];
+      if (of.source || used[i] == 0) continue;
+      number[i] = made.operands + made.steps.size();
+      pointwise_expression::step step{
+          {of.does, static_cast<float>(of.alpha), static_cast<float>(of.beta)}, {}};
+      for (std::size_t k = 0; k < of.from.size(); ++k) {
+        step.from[k] = static_cast<std::uint16_t>(number[of.from[k]]);
+      }
+      made.steps.push_back(step);
+      made.done.push_back(of.done);
+    }
+    made.results = {number[result_]};
+    return made;
+  }
+
+  const network_definition& network_;
+  const weight_table& weights_;
+  std::size_t axis_;
+  shape extents_;
+  std::vector<expression_node> nodes_;
+  std::map<std::size_t, std::size_t> known_;  ///< node that computes each value
+  bool has_head_ = false;
+  std::size_t result_ = 0;
+  std::size_t layers_ = 0;
+  std::optional<channel_affine> folded_;
+  std::size_t folded_layers_ = 0;
+};
 
 }  // namespace
 
@@ -410,9 +382,9 @@ bool along_channels(const shape& extents, const shape& of, std::size_t axis) {
 }
 
 expression_source followed_product::bias_term() const {
-  std::vector<std::int64_t> extents(inner + 1, 1);
-  extents[0] = std::ssize(weights.bias);
-  return {shape(std::move(extents)), {}, {weights.bias.begin(), weights.bias.end()}};
+  return {first_of(std::ssize(weights.bias), inner + 1),
+          {},
+          {weights.bias.begin(), weights.bias.end()}};
 }
 
 followed_product followed_product_of(const network_definition& network, const weight_table& weights,

@@ -9,14 +9,10 @@
 namespace graphline::nn {
 namespace {
 
-template <class Layer>
-bool is(const network_definition& network, std::size_t layer) {
-  return std::holds_alternative<Layer>(network.layers[layer].operation);
-}
-
-bool is_product(const network_definition& network, std::size_t layer) {
-  return is<conv2d_layer>(network, layer) || is<linear_layer>(network, layer) ||
-         is<conv_transpose2d_layer>(network, layer);
+bool is_product(const network_layer& layer) {
+  return std::holds_alternative<conv2d_layer>(layer.operation) ||
+         std::holds_alternative<linear_layer>(layer.operation) ||
+         std::holds_alternative<conv_transpose2d_layer>(layer.operation);
 }
 
 /// Returns the only input that is not a constant; empty if there are several.
@@ -32,17 +28,12 @@ std::optional<std::size_t> only_input(const network_definition& network, const n
 
 /// Returns true for each value that a product or an element-wise chain after it computes.
 std::vector<bool> values_of_products(const network_definition& network) {
-  std::vector<std::size_t> readers(network.values.size(), 0);
-  for (const std::size_t value : network.outputs) ++readers[value];
-  for (const network_layer& layer : network.layers) {
-    for (const std::size_t value : layer.inputs) ++readers[value];
-  }
+  const std::vector<std::size_t> readers = reads_of_values(network);
   std::vector<bool> of_products(network.values.size(), false);
-  for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
-    const network_layer& of = network.layers[layer];
+  for (const network_layer& of : network.layers) {
     const auto input = is_element_wise(of) ? only_input(network, of) : std::nullopt;
     const bool continues = input && readers[*input] == 1 && of_products[*input];
-    of_products[of.outputs.front()] = is_product(network, layer) || continues;
+    of_products[of.outputs.front()] = is_product(of) || continues;
   }
   return of_products;
 }
@@ -76,7 +67,7 @@ std::vector<layer_group> group_layers(const network_definition& network) {
   for (std::size_t index = network.layers.size(); index-- > 0;) {
     const network_layer& layer = network.layers[index];
     const bool element_wise = is_element_wise(layer);
-    const bool product = is_product(network, index);
+    const bool product = is_product(layer);
     const std::vector<std::size_t>& of = readers[layer.outputs.front()];
     // The layer adds a register for its result and a register for each input after the first.
     const std::size_t values = element_wise ? layer.inputs.size() : 0;

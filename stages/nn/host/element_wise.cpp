@@ -1,38 +1,14 @@
 #include "stages/nn/host/element_wise.hpp"
 
-#include <memory>
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
+
+#include "stages/nn/host/pointwise_loops.hpp"
 
 namespace graphline::nn {
 namespace {
-
-using function = pointwise_function;
-
-/// Pointwise loops bound to the tensors of a slot.
-class loops_operation final : public host_operation {
- public:
-  loops_operation(std::string name, pointwise_loops loops, std::size_t operands,
-                  const std::vector<onednn_argument>& arguments)
-      : name_(std::move(name)), loops_(std::move(loops)) {
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      auto* data = static_cast<float*>(arguments[i].data);
-      if (i < operands) {
-        operands_.push_back(data);
-      } else {
-        results_.push_back(data);
-      }
-    }
-  }
-
-  std::string_view name() const noexcept override { return name_; }
-  void run() override { loops_.run(operands_, results_); }
-
- private:
-  std::string name_;
-  pointwise_loops loops_;
-  std::vector<const float*> operands_;
-  std::vector<float*> results_;
-};
 
 /// Adds leading extents of 1 up to `rank`.
 shape with_rank(const shape& s, std::size_t rank) {
@@ -57,136 +33,32 @@ void zero_padding(host_lowering& b, const host_value& tensor, const shape& s, st
   const std::int64_t used = block == all_channels ? 0 : s[1] % block;
   if (used == 0) return;
   const std::vector<std::int64_t> strides = blocked_strides(s, block);
-  const std::int64_t begin = (s[1] / block) * strides[1] + used;
-  const pointwise_expression copy{.operands = 1, .steps = {}, .results = {0}};
-  const pointwise_space space{
-      {s[0], s[2] * s[3], block - used},
-      {{0, 0, 0}, {s.elements() == 0 ? 0 : blocked_extents(s, block)[1] * strides[1], block, 1}}};
-  add_loops(b, "padding", copy, space,
-            {{DNNL_ARG_SRC, b.constant({0.0F}, shape{1}, plain_layout({1}))},
-             {DNNL_ARG_DST, tensor, static_cast<std::size_t>(begin) * sizeof(float)}});
-}
-
-/// Adds the numbers of a source as a constant in the layout `wanted`.
-host_value constant_of(host_lowering& b, const expression_source& source, const shape& extents,
-                       const dnnl::memory::desc& wanted) {
-  std::vector<float> values;
-  for (const double number : source.numbers) values.push_back(static_cast<float>(number));
-  return b.constant(std::move(values), extents, wanted);
-}
-
-struct eltwise_form {
-  dnnl::algorithm algorithm;
-  float alpha = 0;
-  float beta = 0;
-
-  bool operator==(const eltwise_form&) const = default;
-};
-
-std::vector<eltwise_form> eltwise_of(const pointwise_layer& layer) {
-  const float alpha = layer.alpha;
-  const float beta = layer.beta;
-  switch (layer.function) {
-    case function::abs:
-      return {{dnnl::algorithm::eltwise_abs}};
-    case function::clip:
-      return {{dnnl::algorithm::eltwise_clip, alpha, beta}};
-    case function::elu:
-      return {{dnnl::algorithm::eltwise_elu, alpha}};
-    case function::exp:
-      return {{dnnl::algorithm::eltwise_exp}};
-    case function::gelu_erf:
-      return {{dnnl::algorithm::eltwise_gelu_erf}};
-    case function::gelu_tanh:
-      return {{dnnl::algorithm::eltwise_gelu_tanh}};
-    case function::hard_sigmoid:
-      return {{dnnl::algorithm::eltwise_linear, alpha, beta},
-              {dnnl::algorithm::eltwise_clip, 0.0F, 1.0F}};
-    case function::hard_swish:
-      return {{dnnl::algorithm::eltwise_hardswish}};
-    case function::leaky_relu:
-      return {{dnnl::algorithm::eltwise_relu, alpha}};
-    case function::linear:
-      return {{dnnl::algorithm::eltwise_linear, alpha, beta}};
-    case function::mish:
-      return {{dnnl::algorithm::eltwise_mish}};
-    case function::neg:
-      return {{dnnl::algorithm::eltwise_linear, -1.0F}};
-    case function::relu:
-      return {{dnnl::algorithm::eltwise_relu}};
-    case function::sigmoid:
-      return {{dnnl::algorithm::eltwise_logistic}};
-    case function::silu:
-      return {{dnnl::algorithm::eltwise_swish, 1.0F}};
-    case function::sqrt:
-      return {{dnnl::algorithm::eltwise_sqrt}};
-    case function::tanh:
-      return {{dnnl::algorithm::eltwise_tanh}};
-    default:
-      return {};
-  }
-}
-
-/// A step of an expression as post-operations.
-struct fused_step {
-  std::vector<eltwise_form> functions = {};
-  std::optional<dnnl::algorithm> binary = {};
-  std::size_t source = 0;  ///< index of the second operand, if `binary` is set
-};
-
-std::optional<dnnl::algorithm> binary_of(pointwise_function of, bool chained_first) {
-  if (of == function::add) return dnnl::algorithm::binary_add;
-  if (of == function::mul) return dnnl::algorithm::binary_mul;
-  if (of == function::sub && chained_first) return dnnl::algorithm::binary_sub;
-  if (of == function::div && chained_first) return dnnl::algorithm::binary_div;
-  return {};
-}
-
-/// Returns the extents of the second operand of a binary post-operation. Returns empty unless the
-/// operand has the result's extents or one number per channel.
-std::optional<shape> second_extents(const host_lowering& b, const fused_product& product,
-                                    const shape& extents) {
-  const shape& out = b.output_shape(b.layer(product.group.head));
-  if (extents == out) return product.result;
-  if (!along_channels(extents, out, product.of_rows() ? out.rank() - 1 : 1)) return {};
-  std::vector<std::int64_t> given(product.result.rank(), 1);
-  given[1] = extents.elements();
-  return shape(std::move(given));
-}
-
-std::optional<fused_step> as_post_operation(const host_lowering& b, const fused_product& product,
-                                            std::size_t index) {
-  const auto step = product.layers.chained(index);
-  if (!step) return {};
-  const function computed = step->layer.function;
-  // oneDNN's tanh gathers from a table; with AVX2 it takes three times as long as Graphline's
-  // loops.
-  const bool gathers = computed == function::tanh || computed == function::gelu_tanh;
-  if (gathers && pointwise_loops::instructions() == "AVX2") return {};
-  if (!step->other) {
-    fused_step made{.functions = eltwise_of(step->layer)};
-    if (made.functions.empty()) return {};
-    return made;
-  }
-  const fused_step made{.binary = binary_of(step->layer.function, step->first),
-                        .source = *step->other};
-  const bool fits =
-      made.binary && second_extents(b, product, product.layers.sources[made.source].extents);
-  return fits ? std::optional(made) : std::nullopt;
+  const std::int64_t image = s.elements() == 0 ? 0 : blocked_extents(s, block)[1] * strides[1];
+  add_copy(b, "padding", {s[0], s[2] * s[3], block - used},
+           b.constant({0.0F}, shape{1}, plain_layout({1})), {0, {0, 0, 0}}, tensor,
+           {(s[1] / block) * strides[1] + used, {image, block, 1}});
 }
 
 }  // namespace
 
-void add_loops(host_lowering& b, std::string_view content, const pointwise_expression& expression,
-               const pointwise_space& space, std::vector<host_operand> tensors) {
-  const pointwise_loops loops(expression, space);
-  const std::string name =
-      std::string(content) + " [" + std::string(pointwise_loops::instructions()) + " loops]";
-  b.add_step({name, std::move(tensors),
-              [name, loops,
-               operands = expression.operands](const std::vector<onednn_argument>& arguments) {
-                return std::make_unique<loops_operation>(name, loops, operands, arguments);
-              }});
+void add_pointwise(host_lowering& b, std::string_view content,
+                   const pointwise_expression& expression, const pointwise_space& space,
+                   std::vector<host_operand> from, const host_operand& to) {
+  b.add_loops(content, fmt::format("{} loops", pointwise_loops::instructions()), std::move(from),
+              {to},
+              [loops = pointwise_loops(expression, space)](
+                  const auto& operands, const auto& results) { loops.run(operands, results); });
+}
+
+void add_copy(host_lowering& b, std::string_view content, const shape& extents,
+              const host_value& from, const strided_part& from_part, const host_value& to,
+              const strided_part& to_part) {
+  const auto operand = [](const host_value& tensor, const strided_part& part) {
+    return host_operand(tensor, static_cast<std::size_t>(part.begin) * sizeof(float));
+  };
+  const pointwise_expression copy{.operands = 1, .steps = {}, .results = {0}};
+  add_pointwise(b, content, copy, {extents.extents(), {from_part.strides, to_part.strides}},
+                {operand(from, from_part)}, operand(to, to_part));
 }
 
 std::int64_t channel_block(const dnnl::memory::desc& layout) {
@@ -219,6 +91,15 @@ std::string kinds_of(const host_lowering& b, std::span<const std::size_t> layers
   return name;
 }
 
+host_value operand_of(host_lowering& b, const expression_source& source,
+                      const dnnl::memory::desc& layout, const network_layer& reader) {
+  const shape extents(layout.dims());
+  if (source.numbers.empty()) {
+    return b.in_layout(b.in_shape(b.value(*source.value), extents, reader), layout, reader);
+  }
+  return b.constant({source.numbers.begin(), source.numbers.end()}, extents, layout);
+}
+
 void lower_expression(host_lowering& b, const group_expression& layers, std::string_view content,
                       std::size_t last, const host_value* given) {
   const network_layer& owner = b.layer(last);
@@ -244,12 +125,10 @@ void lower_expression(host_lowering& b, const group_expression& layers, std::str
     if (is_given(i)) {
       tensor = b.in_layout(*given, layout, owner);
       in_place = source.extents == out;
-    } else if (source.numbers.empty()) {
-      tensor = b.in_layout(b.in_shape(b.value(*source.value), extents, owner), layout, owner);
     } else {
-      tensor = constant_of(b, source, extents, layout);
+      tensor = operand_of(b, source, layout, owner);
     }
-    tensors.push_back({DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), tensor});
+    tensors.emplace_back(std::move(tensor));
     if (has_channels) {
       space.strides.push_back(blocked_strides(extents, block));
     } else {
@@ -261,68 +140,9 @@ void lower_expression(host_lowering& b, const group_expression& layers, std::str
   const host_value result =
       in_place ? tensors.front().tensor : b.make_tensor(blocked_layout(out, block));
   space.strides.push_back(blocked ? blocked_strides(out, block) : packed_strides(out));
-  tensors.push_back({DNNL_ARG_DST, result});
-  add_loops(b, content, layers, space, std::move(tensors));
+  add_pointwise(b, content, layers, space, std::move(tensors), result);
   if (blocked) zero_padding(b, result, out, block);
   b.set_output(last, result);
-}
-
-std::size_t most_post_operations(const host_lowering& b, const fused_product& product) {
-  std::vector<eltwise_form> taken;
-  const auto clashes = [&](const eltwise_form& form) {
-    return std::ranges::any_of(taken, [&](const eltwise_form& other) {
-      return other.algorithm == form.algorithm && other != form;
-    });
-  };
-  std::size_t steps = 0;
-  for (; steps < product.layers.steps.size(); ++steps) {
-    const auto step = as_post_operation(b, product, steps);
-    if (!step || std::ranges::any_of(step->functions, clashes)) break;
-    taken.insert(taken.end(), step->functions.begin(), step->functions.end());
-  }
-  return steps;
-}
-
-post_operations make_post_operations(const host_lowering& b, const fused_product& product,
-                                     std::size_t steps, const dnnl::memory::desc& destination) {
-  post_operations made{onednn_attributes(), {}};
-  dnnl::post_ops operations;
-  for (std::size_t i = 0; i < steps; ++i) {
-    const fused_step step = as_post_operation(b, product, i).value();
-    for (const eltwise_form& form : step.functions) {
-      operations.append_eltwise(1.0F, form.algorithm, form.alpha, form.beta);
-    }
-    if (!step.binary) continue;
-    const shape extents =
-        second_extents(b, product, product.layers.sources[step.source].extents).value();
-    const dnnl::memory::desc layout =
-        extents == product.result ? destination : plain_layout(extents);
-    made.operands.push_back({operations.len(), step.source, layout});
-    operations.append_binary(*step.binary, layout);
-  }
-  made.attributes.set_post_ops(operations);
-  return made;
-}
-
-std::vector<host_operand> bring_operands(host_lowering& b, const fused_product& product,
-                                         const post_operations& operations) {
-  const network_layer& head = b.layer(product.group.head);
-  std::vector<host_operand> all;
-  for (const auto& [position, index, layout] : operations.operands) {
-    const expression_source& source = product.layers.sources[index];
-    const shape extents(layout.dims());
-    host_value tensor;
-    if (!source.numbers.empty()) {
-      tensor = constant_of(b, source, extents, layout);
-    } else if (product.of_rows() && extents == product.result) {
-      const host_value& value = b.value(*source.value);
-      tensor = {b.in_layout(value, plain_layout(source.extents), head).buffer, layout};
-    } else {
-      tensor = b.in_layout(b.in_shape(b.value(*source.value), extents, head), layout, head);
-    }
-    all.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, tensor});
-  }
-  return all;
 }
 
 void lower_element_wise(host_lowering& b, const layer_group& group) {

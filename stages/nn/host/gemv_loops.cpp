@@ -4,18 +4,14 @@
 #include <array>
 #include <cstring>
 
-// Inlined into functions compiled for instruction sets other than the build's.
-#define GRAPHLINE_INLINE inline __attribute__((always_inline))
+#include "stages/nn/host/vector_math.hpp"
 
 namespace graphline::nn {
 namespace {
 
 /// A vector register of 4 or 8 floats.
 template <int width>
-struct vectors {
-  typedef float lanes __attribute__((vector_size(4 * width)));
-  typedef std::int32_t bits __attribute__((vector_size(4 * width)));
-};
+using vectors = pointwise_vectors<width>;
 using four_lanes = vectors<4>::lanes;
 
 /// Number of registers reduced together: one for each of four short rows, or four for one long row.

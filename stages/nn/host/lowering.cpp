@@ -157,9 +157,25 @@ host_value host_lowering::vector_of(const network_layer& layer, std::size_t inpu
   return constant(values, shape{static_cast<std::int64_t>(values.size())});
 }
 
-void host_lowering::add_step(host_step step) {
-  note(step.name);
-  program_.steps.push_back(std::move(step));
+void host_lowering::add_loops(std::string_view content, std::string_view kind,
+                              std::vector<host_operand> from, const std::vector<host_operand>& to,
+                              host_loops loops) {
+  program_.add_loops(fmt::format("{} [{}]", content, kind), std::move(from), to, std::move(loops));
+  note(program_.steps.back().name);
+}
+
+void host_lowering::add_layer_loops(std::size_t index, host_loops loops,
+                                    const std::vector<host_operand>& checks) {
+  const network_layer& of = layer(index);
+  std::vector<host_operand> from;
+  std::vector<host_operand> to;
+  for (std::size_t i = 0; i < of.inputs.size(); ++i) from.emplace_back(plain_input_of(of, i));
+  for (const std::size_t output : of.outputs) {
+    set_value(output, make_tensor(plain_layout(network().shape_of(output))));
+    to.emplace_back(value(output));
+  }
+  to.insert(to.end(), checks.begin(), checks.end());
+  add_loops(of.kind, "loops", std::move(from), to, std::move(loops));
 }
 
 void host_lowering::end_part(const layer_group& group) {

@@ -6,10 +6,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "framework/device/host/host_device.hpp"
 #include "stages/nn/onednn/onednn_program.hpp"
 #include "stages/nn/program/network_lowering.hpp"
 
@@ -97,7 +97,14 @@ class host_lowering : public network_lowering {
     set_output(index, in_shape(result, output_shape(layer(index)), layer(index)));
   }
 
-  void add_step(host_step step);
+  /// Adds loops, named after `content` and their kind: "concat [AVX2 loops]".
+  void add_loops(std::string_view content, std::string_view kind, std::vector<host_operand> from,
+                 const std::vector<host_operand>& to, host_loops loops);
+
+  /// Adds loops that compute all outputs of a layer from all its inputs. The tensors are packed and
+  /// row-major. `checks`, if any, is a further output.
+  void add_layer_loops(std::size_t index, host_loops loops,
+                       const std::vector<host_operand>& checks = {});
 
   /// Copies each network output that `group` computes to its tensor. Then ends the group's part of
   /// the program, which contains all steps since the previous part.

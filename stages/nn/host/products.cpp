@@ -1,10 +1,253 @@
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "stages/nn/host/element_wise.hpp"
-#include "stages/nn/operations/movements.hpp"
+#include "stages/nn/host/pointwise_loops.hpp"
 
 namespace graphline::nn {
 namespace {
+
+using function = pointwise_function;
+
+/// A product and its expression. oneDNN fuses leading steps; loops evaluate the rest.
+struct fused_product : followed_product {
+  const layer_group& group;
+  shape result;  ///< extents, with channels second, of the head's output or of its rows
+  /// Layout of the rows of the head's output, packed and row-major. Zero if the result is viewed as
+  /// the output, in a layout that oneDNN chooses.
+  dnnl::memory::desc rows = {};
+  bool bias = false;  ///< true if the step's name mentions a bias
+
+  bool of_rows() const { return !rows.is_zero(); }
+};
+
+/// Leading steps of an expression as oneDNN post-operations.
+struct post_operations {
+  struct second_operand {
+    int position = 0;
+    std::size_t source = 0;
+    dnnl::memory::desc layout;
+  };
+  dnnl::primitive_attr attributes;
+  std::vector<second_operand> operands;
+};
+
+struct eltwise_form {
+  dnnl::algorithm algorithm;
+  float alpha = 0;
+  float beta = 0;
+
+  bool operator==(const eltwise_form&) const = default;
+};
+
+std::vector<eltwise_form> eltwise_of(const pointwise_layer& layer) {
+  const float alpha = layer.alpha;
+  const float beta = layer.beta;
+  switch (layer.function) {
+    case function::abs:
+      return {{dnnl::algorithm::eltwise_abs}};
+    case function::clip:
+      return {{dnnl::algorithm::eltwise_clip, alpha, beta}};
+    case function::elu:
+      return {{dnnl::algorithm::eltwise_elu, alpha}};
+    case function::exp:
+      return {{dnnl::algorithm::eltwise_exp}};
+    case function::gelu_erf:
+      return {{dnnl::algorithm::eltwise_gelu_erf}};
+    case function::gelu_tanh:
+      return {{dnnl::algorithm::eltwise_gelu_tanh}};
+    case function::hard_sigmoid:
+      return {{dnnl::algorithm::eltwise_linear, alpha, beta},
+              {dnnl::algorithm::eltwise_clip, 0.0F, 1.0F}};
+    case function::hard_swish:
+      return {{dnnl::algorithm::eltwise_hardswish}};
+    case function::leaky_relu:
+      return {{dnnl::algorithm::eltwise_relu, alpha}};
+    case function::linear:
+      return {{dnnl::algorithm::eltwise_linear, alpha, beta}};
+    case function::mish:
+      return {{dnnl::algorithm::eltwise_mish}};
+    case function::neg:
+      return {{dnnl::algorithm::eltwise_linear, -1.0F}};
+    case function::relu:
+      return {{dnnl::algorithm::eltwise_relu}};
+    case function::sigmoid:
+      return {{dnnl::algorithm::eltwise_logistic}};
+    case function::silu:
+      return {{dnnl::algorithm::eltwise_swish, 1.0F}};
+    case function::sqrt:
+      return {{dnnl::algorithm::eltwise_sqrt}};
+    case function::tanh:
+      return {{dnnl::algorithm::eltwise_tanh}};
+    default:
+      return {};
+  }
+}
+
+/// A step of an expression as post-operations.
+struct fused_step {
+  std::vector<eltwise_form> functions = {};
+  std::optional<dnnl::algorithm> binary = {};
+  std::size_t source = 0;  ///< index of the second operand, if `binary` is set
+};
+
+std::optional<dnnl::algorithm> binary_of(pointwise_function of, bool chained_first) {
+  if (of == function::add) return dnnl::algorithm::binary_add;
+  if (of == function::mul) return dnnl::algorithm::binary_mul;
+  if (of == function::sub && chained_first) return dnnl::algorithm::binary_sub;
+  if (of == function::div && chained_first) return dnnl::algorithm::binary_div;
+  return {};
+}
+
+/// Returns the extents of the second operand of a binary post-operation. Returns empty unless the
+/// operand has the result's extents or one number per channel.
+std::optional<shape> second_extents(const host_lowering& b, const fused_product& product,
+                                    const shape& extents) {
+  const shape& out = b.output_shape(b.layer(product.group.head));
+  if (extents == out) return product.result;
+  if (!along_channels(extents, out, product.of_rows() ? out.rank() - 1 : 1)) return {};
+  std::vector<std::int64_t> given(product.result.rank(), 1);
+  given[1] = extents.elements();
+  return shape(std::move(given));
+}
+
+std::optional<fused_step> as_post_operation(const host_lowering& b, const fused_product& product,
+                                            std::size_t index) {
+  const auto step = product.layers.chained(index);
+  if (!step) return {};
+  const function computed = step->layer.function;
+  // oneDNN's tanh gathers from a table; with AVX2 it takes three times as long as Graphline's
+  // loops.
+  const bool gathers = computed == function::tanh || computed == function::gelu_tanh;
+  if (gathers && pointwise_loops::instructions() == "AVX2") return {};
+  if (!step->other) {
+    fused_step made{.functions = eltwise_of(step->layer)};
+    if (made.functions.empty()) return {};
+    return made;
+  }
+  const fused_step made{.binary = binary_of(step->layer.function, step->first),
+                        .source = *step->other};
+  const bool fits =
+      made.binary && second_extents(b, product, product.layers.sources[made.source].extents);
+  return fits ? std::optional(made) : std::nullopt;
+}
+
+/// Returns the number of leading steps that can be post-operations. Each must read the previous
+/// result, and nothing else may read that result.
+std::size_t most_post_operations(const host_lowering& b, const fused_product& product) {
+  std::vector<eltwise_form> taken;
+  const auto clashes = [&](const eltwise_form& form) {
+    return std::ranges::any_of(taken, [&](const eltwise_form& other) {
+      return other.algorithm == form.algorithm && other != form;
+    });
+  };
+  std::size_t steps = 0;
+  for (; steps < product.layers.steps.size(); ++steps) {
+    const auto step = as_post_operation(b, product, steps);
+    if (!step || std::ranges::any_of(step->functions, clashes)) break;
+    taken.insert(taken.end(), step->functions.begin(), step->functions.end());
+  }
+  return steps;
+}
+
+/// Makes post-operations from the first `steps` for a primitive with the result `destination`.
+post_operations make_post_operations(const host_lowering& b, const fused_product& product,
+                                     std::size_t steps, const dnnl::memory::desc& destination) {
+  post_operations made{onednn_attributes(), {}};
+  dnnl::post_ops operations;
+  for (std::size_t i = 0; i < steps; ++i) {
+    const fused_step step = as_post_operation(b, product, i).value();
+    for (const eltwise_form& form : step.functions) {
+      operations.append_eltwise(1.0F, form.algorithm, form.alpha, form.beta);
+    }
+    if (!step.binary) continue;
+    const shape extents =
+        second_extents(b, product, product.layers.sources[step.source].extents).value();
+    const dnnl::memory::desc layout =
+        extents == product.result ? destination : plain_layout(extents);
+    made.operands.push_back({operations.len(), step.source, layout});
+    operations.append_binary(*step.binary, layout);
+  }
+  made.attributes.set_post_ops(operations);
+  return made;
+}
+
+/// Returns the operands of post-operations in the layouts that the primitive reads.
+std::vector<host_operand> bring_operands(host_lowering& b, const fused_product& product,
+                                         const post_operations& operations) {
+  const network_layer& head = b.layer(product.group.head);
+  std::vector<host_operand> all;
+  for (const auto& [position, index, layout] : operations.operands) {
+    const expression_source& source = product.layers.sources[index];
+    const bool rows = product.of_rows() && shape(layout.dims()) == product.result;
+    const host_value tensor =
+        operand_of(b, source, rows ? plain_layout(source.extents) : layout, head);
+    all.push_back(
+        {DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, {tensor.buffer, layout}});
+  }
+  return all;
+}
+
+/// Adds a product and its epilogue. oneDNN fuses as many steps as it can with the same
+/// implementation; loops evaluate the rest.
+///
+/// `choose(attributes, destination)` makes the primitive descriptor. `weights` is the shape of the
+/// weights for oneDNN.
+template <class Primitive, class Choose>
+void lower_product(host_lowering& b, fused_product product, const host_value& source,
+                   const shape& weights, const Choose& choose) {
+  using descriptor = typename Primitive::primitive_desc;
+  const layer_group& group = product.group;
+  const network_layer& head = b.layer(group.head);
+  descriptor chosen =
+      choose(onednn_attributes(), product.of_rows() ? product.rows : any_layout(product.result));
+  const dnnl::memory::desc destination = chosen.dst_desc();
+  const std::string alone = chosen.impl_info_str();
+  const auto fused = [&](std::size_t steps) -> std::optional<descriptor> {
+    try {
+      return choose(make_post_operations(b, product, steps, destination).attributes, destination);
+    } catch (const dnnl::error&) {
+      return {};  // oneDNN cannot fuse these steps
+    }
+  };
+  std::size_t steps = most_post_operations(b, product);
+  for (; steps > 0; --steps) {
+    const auto with = fused(steps);
+    if (!with || with->impl_info_str() != alone) continue;
+    chosen = *with;
+    break;
+  }
+  conv_weights& values = product.weights;
+  std::vector<host_operand> all{
+      {DNNL_ARG_SRC, b.in_layout(source, chosen.src_desc(), head)},
+      {DNNL_ARG_WEIGHTS, b.constant(std::move(values.weight), weights, chosen.weights_desc())}};
+  if (!values.bias.empty()) {
+    const shape extents{std::ssize(values.bias)};
+    all.push_back({DNNL_ARG_BIAS, b.constant(std::move(values.bias), extents, chosen.bias_desc())});
+  }
+  const auto second =
+      bring_operands(b, product, make_post_operations(b, product, steps, destination));
+  all.insert(all.end(), second.begin(), second.end());
+  const host_value made = b.make_tensor(destination);
+  all.push_back({DNNL_ARG_DST, made});
+  const group_expression rest = product.layers.after(steps);
+  const std::span<const std::size_t> epilogue = group.epilogue;
+  const std::size_t done = rest.steps.empty() ? epilogue.size()
+                           : steps > 0        ? product.layers.done[steps - 1]
+                                              : product.layers.folded_layers;
+  std::string name = head.kind;
+  if (product.bias) name += "+bias";
+  if (done > 0) name += "+" + kinds_of(b, epilogue.first(done));
+  b.add_primitive<Primitive>(name, head, chosen, std::move(all));
+  const host_value given =
+      product.of_rows() ? host_value{made.buffer, plain_layout(b.output_shape(head))} : made;
+  if (rest.steps.empty()) {
+    b.set_output(group.last(), given);
+  } else {
+    lower_expression(b, rest, kinds_of(b, epilogue.subspan(done)), group.last(), &given);
+  }
+}
 
 /// Returns a value of [N, C, H, W] with each channel `times` times in a row, channels last.
 host_value with_repeated_channels(host_lowering& b, const network_layer& layer,
@@ -13,11 +256,8 @@ host_value with_repeated_channels(host_lowering& b, const network_layer& layer,
   const host_value from = b.in_layout(value, blocked_layout(in, all_channels), layer);
   const host_value to =
       b.make_tensor(blocked_layout({in[0], channels * times, in[2], in[3]}, all_channels));
-  const pointwise_expression copy{.operands = 1, .steps = {}, .results = {0}};
-  add_loops(
-      b, layer.kind, copy,
-      {{in[0] * in[2] * in[3], times, channels}, {{channels, 0, 1}, {channels * times, 1, times}}},
-      {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
+  add_copy(b, layer.kind, {in[0] * in[2] * in[3], times, channels}, from, {0, {channels, 0, 1}}, to,
+           {0, {channels * times, 1, times}});
   return to;
 }
 
@@ -39,6 +279,12 @@ fused_product product_of(const host_lowering& b, const layer_group& group, bool 
   const std::size_t channels = of_rows ? out.rank() - 1 : 1;
   return {followed_product_of(b.network(), b.weights(), group, channels), group,
           of_rows ? shape(rows.dims()) : out, rows, bias};
+}
+
+/// Returns the layout of a product's bias; zero if it has none.
+dnnl::memory::desc bias_layout(const fused_product& product) {
+  const auto features = std::ssize(product.weights.bias);
+  return features == 0 ? dnnl::memory::desc() : plain_layout({features});
 }
 
 dnnl::memory::dims dims_of(const extent_pair& pair) {
@@ -84,35 +330,20 @@ void drop_padding_taps(conv2d_layer& conv, std::vector<float>& weights,
 void lower_convolution(host_lowering& b, fused_product product, conv2d_layer conv,
                        const host_value& source, const dnnl::memory::desc& in) {
   using convolution = dnnl::convolution_forward;
-  const network_layer& head = b.layer(product.group.head);
-  conv_weights& values = product.weights;
-  drop_padding_taps(conv, values.weight, in.dims(), product.result);
+  drop_padding_taps(conv, product.weights.weight, in.dims(), product.result);
   const shape weights = weight_shape(conv, in.dims()[1]);
-  const bool bias = !values.bias.empty();
-  const shape bias_shape{conv.out_channels};
+  const dnnl::memory::desc bias = bias_layout(product);
 
   const auto choose = [&](const dnnl::primitive_attr& attributes,
                           const dnnl::memory::desc& destination) {
     const dnnl::memory::dims dilation{conv.dilation[0] - 1, conv.dilation[1] - 1};
-    const dnnl::memory::desc none;
-    const convolution::desc wanted(dnnl::prop_kind::forward_inference,
-                                   dnnl::algorithm::convolution_direct, in, any_layout(weights),
-                                   bias ? plain_layout(bias_shape) : none, destination,
-                                   dims_of(conv.stride), dilation, dims_of(conv.padding),
-                                   dims_of(conv.padding_after.value_or(conv.padding)));
+    const convolution::desc wanted(
+        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, in,
+        any_layout(weights), bias, destination, dims_of(conv.stride), dilation,
+        dims_of(conv.padding), dims_of(conv.padding_after.value_or(conv.padding)));
     return convolution::primitive_desc(wanted, attributes, onednn_engine());
   };
-  const auto operands = [&](const convolution::primitive_desc& chosen) {
-    std::vector<host_operand> all{
-        {DNNL_ARG_SRC, b.in_layout(source, chosen.src_desc(), head)},
-        {DNNL_ARG_WEIGHTS, b.constant(std::move(values.weight), weights, chosen.weights_desc())}};
-    if (bias) {
-      all.push_back(
-          {DNNL_ARG_BIAS, b.constant(std::move(values.bias), bias_shape, chosen.bias_desc())});
-    }
-    return all;
-  };
-  lower_product<convolution>(b, product, choose, operands);
+  lower_product<convolution>(b, std::move(product), source, weights, choose);
 }
 
 void add_product(host_lowering& b, const network_layer& layer, const char* name,
@@ -154,7 +385,6 @@ void lower(host_lowering& b, const layer_group& group, const linear_layer& linea
   const network_layer& head = b.layer(group.head);
   const shape in = as_rows(b.input_shape(head));
   const shape weight_shape{linear.out_features, in[1]};
-  const shape bias_shape{linear.out_features};
   const dnnl::memory::desc rows = plain_layout(as_rows(b.output_shape(head)));
   const host_value source =
       b.in_layout(b.in_shape(b.input_of(head), in, head), plain_layout(in), head);
@@ -171,15 +401,13 @@ void lower(host_lowering& b, const layer_group& group, const linear_layer& linea
                              conv, {source.buffer, pixels(in[1])}, pixels(in[1]));
   }
   fused_product product = product_of(b, group, linear.bias, rows);
-  conv_weights& values = product.weights;
-  const bool bias = !values.bias.empty();
+  const dnnl::memory::desc bias = bias_layout(product);
 
   const auto choose = [&](const dnnl::primitive_attr& attributes,
                           const dnnl::memory::desc& destination) {
     const auto with = [&](const dnnl::memory::desc& weights) {
-      const dnnl::memory::desc none;
       const inner_product::desc wanted(dnnl::prop_kind::forward_inference, any_layout(in), weights,
-                                       bias ? plain_layout(bias_shape) : none, destination);
+                                       bias, destination);
       return inner_product::primitive_desc(wanted, attributes, onednn_engine());
     };
     const inner_product::primitive_desc chosen = with(any_layout(weight_shape));
@@ -191,18 +419,7 @@ void lower(host_lowering& b, const layer_group& group, const linear_layer& linea
     const bool crowded = in[0] >= many && linear.out_features % apart == 0;
     return by_inputs && crowded ? with(plain_layout(weight_shape)) : chosen;
   };
-  const auto operands = [&](const inner_product::primitive_desc& chosen) {
-    std::vector<host_operand> all{
-        {DNNL_ARG_SRC, b.in_layout(source, chosen.src_desc(), head)},
-        {DNNL_ARG_WEIGHTS,
-         b.constant(std::move(values.weight), weight_shape, chosen.weights_desc())}};
-    if (bias) {
-      all.push_back(
-          {DNNL_ARG_BIAS, b.constant(std::move(values.bias), bias_shape, chosen.bias_desc())});
-    }
-    return all;
-  };
-  lower_product<inner_product>(b, product, choose, operands);
+  lower_product<inner_product>(b, std::move(product), source, weight_shape, choose);
 }
 
 /// oneDNN applies the bias and post-operations of a deconvolution to one element at a time, so

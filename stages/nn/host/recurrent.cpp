@@ -14,21 +14,10 @@ dnnl::rnn_direction direction_of(const recurrent_layer& recurrent) {
   }
 }
 
-/// Layouts of a layer's tensors. oneDNN's first dimension is the number of stacked layers.
-struct recurrent_layouts {
-  dnnl::memory::desc x;
-  dnnl::memory::desc state;
-  dnnl::memory::desc weight_ih;
-  dnnl::memory::desc weight_hh;
-  dnnl::memory::desc bias;
-  dnnl::memory::desc result;
-  dnnl::memory::desc peepholes;  ///< empty if there are none
-};
-
 /// Adds the primitive that a descriptor describes.
 template <class Primitive>
 void add_cells(host_lowering& b, const layer_group& group, const recurrent_layer& recurrent,
-               const recurrent_layouts& layouts, const typename Primitive::desc& wanted) {
+               const typename Primitive::desc& wanted) {
   const network_layer& head = b.layer(group.head);
   const typename Primitive::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
   const bool has_cells = recurrent.cell == recurrent_cell::lstm;
@@ -48,17 +37,17 @@ void add_cells(host_lowering& b, const layer_group& group, const recurrent_layer
     return b.constant(b.weights().of(head, input), shape(layout.dims()));
   };
   const auto state_before = [&](std::size_t input) {
-    return host_value{b.plain_input_of(head, input).buffer, layouts.state};
+    return host_value{b.plain_input_of(head, input).buffer, chosen.src_iter_desc()};
   };
   const host_value result = b.make_tensor(chosen.dst_layer_desc());
-  const host_value last_hidden = b.make_tensor(layouts.state);
-  const host_value last_cell = b.make_tensor(layouts.state);
+  const host_value last_hidden = b.make_tensor(chosen.dst_iter_desc());
+  const host_value last_cell = b.make_tensor(chosen.dst_iter_desc());
   std::vector<host_operand> operands{
       {DNNL_ARG_SRC_LAYER, b.plain_input_of(head)},
       {DNNL_ARG_SRC_ITER, state_before(1)},
       {DNNL_ARG_WEIGHTS_LAYER, weight(weights, chosen.weights_layer_desc())},
       {DNNL_ARG_WEIGHTS_ITER, weight(weights + 1, chosen.weights_iter_desc())},
-      {DNNL_ARG_BIAS, vector(weights + 2, layouts.bias)},
+      {DNNL_ARG_BIAS, vector(weights + 2, chosen.bias_desc())},
       {DNNL_ARG_DST_LAYER, result},
       {DNNL_ARG_DST_ITER, last_hidden}};
   if (has_cells) {
@@ -83,21 +72,19 @@ void lower(host_lowering& b, const layer_group& group, const recurrent_layer& re
   const shape& x = b.input_shape(head);
   const std::int64_t directions = recurrent.directions();
   const std::int64_t hidden = recurrent.hidden;
-  const recurrent_layouts with{
-      .x = plain_layout(x),
-      .state = plain_layout({1, directions, x[1], hidden}),
-      .weight_ih = any_layout({1, directions, x[2], recurrent.gates(), hidden}),
-      .weight_hh = any_layout({1, directions, hidden, recurrent.gates(), hidden}),
-      .bias = plain_layout({1, directions, recurrent.biases(), hidden}),
-      .result = plain_layout(b.output_shape(head)),
-      .peepholes =
-          recurrent.peepholes ? plain_layout({1, directions, 3, hidden}) : dnnl::memory::desc()};
+  // oneDNN's first dimension is the number of stacked layers.
+  const auto in = plain_layout(x);
+  const auto out = plain_layout(b.output_shape(head));
+  const auto state = plain_layout({1, directions, x[1], hidden});
+  const auto weight_ih = any_layout({1, directions, x[2], recurrent.gates(), hidden});
+  const auto weight_hh = any_layout({1, directions, hidden, recurrent.gates(), hidden});
+  const auto bias = plain_layout({1, directions, recurrent.biases(), hidden});
   const auto kind = dnnl::prop_kind::forward_inference;
   const dnnl::rnn_direction way = direction_of(recurrent);
   const auto add_function = [&](dnnl::algorithm function) {
-    add_cells<dnnl::vanilla_rnn_forward>(b, group, recurrent, with,
-                                         {kind, function, way, with.x, with.state, with.weight_ih,
-                                          with.weight_hh, with.bias, with.result, with.state});
+    add_cells<dnnl::vanilla_rnn_forward>(
+        b, group, recurrent,
+        {kind, function, way, in, state, weight_ih, weight_hh, bias, out, state});
   };
   switch (recurrent.cell) {
     case recurrent_cell::tanh:
@@ -109,18 +96,17 @@ void lower(host_lowering& b, const layer_group& group, const recurrent_layer& re
     case recurrent_cell::gru:
       if (recurrent.reset_after) {
         return add_cells<dnnl::lbr_gru_forward>(
-            b, group, recurrent, with,
-            {kind, way, with.x, with.state, with.weight_ih, with.weight_hh, with.bias, with.result,
-             with.state});
+            b, group, recurrent, {kind, way, in, state, weight_ih, weight_hh, bias, out, state});
       }
-      return add_cells<dnnl::gru_forward>(b, group, recurrent, with,
-                                          {kind, way, with.x, with.state, with.weight_ih,
-                                           with.weight_hh, with.bias, with.result, with.state});
-    case recurrent_cell::lstm:
+      return add_cells<dnnl::gru_forward>(
+          b, group, recurrent, {kind, way, in, state, weight_ih, weight_hh, bias, out, state});
+    case recurrent_cell::lstm: {
+      dnnl::memory::desc peepholes;  // none
+      if (recurrent.peepholes) peepholes = plain_layout({1, directions, 3, hidden});
       return add_cells<dnnl::lstm_forward>(
-          b, group, recurrent, with,
-          {kind, way, with.x, with.state, with.state, with.weight_ih, with.weight_hh,
-           with.peepholes, with.bias, with.result, with.state, with.state});
+          b, group, recurrent,
+          {kind, way, in, state, state, weight_ih, weight_hh, peepholes, bias, out, state, state});
+    }
   }
 }
 

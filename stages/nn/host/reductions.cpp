@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "stages/nn/host/own_work.hpp"
+#include "stages/nn/host/lowering.hpp"
 
 namespace graphline::nn {
 namespace {
@@ -114,22 +114,18 @@ void reduce_all(const reduced_middle& of, const float* from, float* to) {
 }
 
 void add_reduction(host_lowering& b, std::size_t index, const reduced_middle& of) {
-  const network_layer& layer = b.layer(index);
-  const host_value result = b.make_tensor(plain_layout(b.output_shape(layer)));
-  const auto reduce = [of](const float* from, float* to) {
+  b.add_layer_loops(index, [of](const auto& from, const auto& to) {
     switch (of.function) {
       case reduction::max:
-        return reduce_all<reduction::max>(of, from, to);
+        return reduce_all<reduction::max>(of, from[0], to[0]);
       case reduction::min:
-        return reduce_all<reduction::min>(of, from, to);
+        return reduce_all<reduction::min>(of, from[0], to[0]);
       case reduction::product:
-        return reduce_all<reduction::product>(of, from, to);
+        return reduce_all<reduction::product>(of, from[0], to[0]);
       default:
-        return reduce_all<reduction::sum>(of, from, to);
+        return reduce_all<reduction::sum>(of, from[0], to[0]);
     }
-  };
-  add_work(b, layer, reduce, {b.plain_input_of(layer)}, result);
-  b.set_output(index, result);
+  });
 }
 
 dnnl::algorithm algorithm_of(reduction function) {

@@ -8,10 +8,10 @@
 
 namespace graphline::nn {
 
-/// Lowers a product to a oneDNN call that runs on the worker thread. `name` names operation and
-/// part, `owner` leads messages, `asked` is the precision for reports. @throws run_error if oneDNN
-/// refuses the product.
-host_program lower_product_for_host(const matmul_form& form, const char* name,
+/// Lowers a product to a oneDNN call, on the worker thread of a `host` device. `name` names
+/// operation and part, `owner` leads messages, `asked` is the precision for reports. @throws
+/// run_error if oneDNN refuses the product.
+host_program lower_product_for_host(device& d, const matmul_form& form, const char* name,
                                     const std::string& owner, precision asked);
 
 /// Lowers a matrix-vector product to loops that read each matrix row once.

@@ -7,7 +7,6 @@
 
 #include "stages/nn/host/element_wise.hpp"
 #include "stages/nn/host/lowering.hpp"
-#include "stages/nn/host/own_work.hpp"
 #include "stages/nn/operations/greatest.hpp"
 #include "stages/nn/operations/indexed_places.hpp"
 #include "stages/nn/operations/movements.hpp"
@@ -19,23 +18,12 @@
 namespace graphline::nn {
 namespace {
 
-void add_copy(host_lowering& b, const network_layer& layer, const shape& extents,
-              const host_value& from, const strided_part& from_part, const host_value& to,
-              const strided_part& to_part) {
-  const auto operand = [](int role, const host_value& tensor, const strided_part& part) {
-    return host_operand{role, tensor, static_cast<std::size_t>(part.begin) * sizeof(float)};
-  };
-  const pointwise_expression copy{.operands = 1, .steps = {}, .results = {0}};
-  add_loops(b, layer.kind, copy, {extents.extents(), {from_part.strides, to_part.strides}},
-            {operand(DNNL_ARG_SRC, from, from_part), operand(DNNL_ARG_DST, to, to_part)});
-}
-
 void copy_part(host_lowering& b, const layer_group& group, const strided_part& part) {
   const network_layer& layer = b.layer(group.head);
   const shape& out = b.output_shape(layer);
   const host_value from = b.plain_input_of(layer);
   const host_value to = b.make_tensor(plain_layout(out));
-  add_copy(b, layer, out, from, part, to, {0, packed_strides(out)});
+  add_copy(b, layer.kind, out, from, part, to, {0, packed_strides(out)});
   b.set_output(group.head, to);
 }
 
@@ -43,6 +31,11 @@ void copy_part(host_lowering& b, const layer_group& group, const strided_part& p
 axis_extents along(const shape& s, std::size_t axis, std::int64_t block) {
   if (block == all_channels) return {.outer = s[0] * s[2] * s[3], .extent = s[1]};
   return extents_along(s.extents(), axis);
+}
+
+/// Returns the extents of a layer's first input along an axis.
+axis_extents axis_of(host_lowering& b, const layer_group& group, std::size_t axis) {
+  return extents_along(b.input_shape(b.layer(group.head)).extents(), axis);
 }
 
 /// Returns the channel block of the largest input if all inputs consist of whole blocks; otherwise
@@ -123,14 +116,16 @@ class suppression_work {
                 static_cast<std::size_t>(most_)},
         found_(static_cast<std::size_t>(scores[0] * scores[1])) {}
 
-  void operator()(const float* boxes, const float* scores, float* to, float* count) {
+  void operator()(const std::vector<const float*>& from, const std::vector<float*>& written) {
+    const float* const scores = from[1];
+    float* const to = written[0];
     const auto size = static_cast<std::size_t>(boxes_);
     const auto threads = static_cast<std::size_t>(omp_get_max_threads());
     while (suppressors_.size() < threads) suppressors_.emplace_back(limits_, size);
       // Each entry and class has a part of the rows.
 #pragma omp parallel for schedule(dynamic)
     for (std::int64_t i = 0; i < std::ssize(found_); ++i) {
-      const box* const first = reinterpret_cast<const box*>(boxes) + i / classes_ * boxes_;
+      const box* const first = reinterpret_cast<const box*>(from[0]) + i / classes_ * boxes_;
       float* const part = to + i * most_ * 3;
       float* row = part;
       suppressors_[static_cast<std::size_t>(omp_get_thread_num())].run(
@@ -150,7 +145,7 @@ class suppression_work {
       end = end == part ? end + found_[i] : std::copy(part, part + found_[i], end);
     }
     std::fill(end, to + capacity_ * 3, 0.0F);
-    *count = static_cast<float>((end - to) / 3);
+    *written[1] = static_cast<float>((end - to) / 3);
   }
 
  private:
@@ -211,7 +206,7 @@ void lower(host_lowering& b, const layer_group& group, const concat_layer& conca
     const host_value part = b.in_layout(b.input_of(head, i), blocked_layout(extents, block), head);
     const std::size_t offset = static_cast<std::size_t>(begin) * sizeof(float);
     if (outer > 1 || !b.lay_within(part, result, offset)) {
-      add_copy(b, head, {outer, run}, part, {0, {run, 1}}, result, {begin, {whole, 1}});
+      add_copy(b, head.kind, {outer, run}, part, {0, {run, 1}}, result, {begin, {whole, 1}});
     }
     begin += run;
   }
@@ -239,8 +234,8 @@ void lower(host_lowering& b, const layer_group& group, const slice_layer& slice)
       return;
     }
     const host_value result = b.make_tensor(layout);
-    add_copy(b, head, {lies.outer, run}, source, {begin, {lies.extent * lies.inner, 1}}, result,
-             {0, {run, 1}});
+    add_copy(b, head.kind, {lies.outer, run}, source, {begin, {lies.extent * lies.inner, 1}},
+             result, {0, {run, 1}});
     b.set_output(group.head, result);
     return;
   }
@@ -262,9 +257,9 @@ void lower(host_lowering& b, const layer_group& group, const pad_layer& pad) {
   const shape& out = b.output_shape(head);
   const std::vector<std::int64_t> strides = packed_strides(out);
   const host_value result = b.make_tensor(plain_layout(out));
-  add_copy(b, head, out, b.constant({pad.value}, shape{1}, plain_layout({1})),
+  add_copy(b, head.kind, out, b.constant({pad.value}, shape{1}, plain_layout({1})),
            {0, std::vector<std::int64_t>(out.rank(), 0)}, result, {0, strides});
-  add_copy(b, head, in, b.plain_input_of(head), {0, packed_strides(in)}, result,
+  add_copy(b, head.kind, in, b.plain_input_of(head), {0, packed_strides(in)}, result,
            inside_of(pad, strides));
   b.set_output(group.head, result);
 }
@@ -276,101 +271,80 @@ void lower(host_lowering& b, const layer_group& group, const reshape_layer& resh
 }
 
 void lower(host_lowering& b, const layer_group& group, const gather_layer& gather) {
-  const network_layer& head = b.layer(group.head);
-  const axis_extents axis = extents_along(b.input_shape(head).extents(), gather.axis);
-  const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
-  add_work(
-      b, head,
-      [axis, indices = gather.indices](const float* from, float* to) {
-        copy_lines(axis, std::ssize(indices), from, to,
-                   [&](std::int64_t i) { return indices[static_cast<std::size_t>(i)]; });
-      },
-      {b.plain_input_of(head)}, result);
-  b.set_output(group.head, result);
+  const axis_extents axis = axis_of(b, group, gather.axis);
+  b.add_layer_loops(group.head, [axis, indices = gather.indices](const auto& from, const auto& to) {
+    copy_lines(axis, std::ssize(indices), from[0], to[0],
+               [&](std::int64_t i) { return indices[static_cast<std::size_t>(i)]; });
+  });
 }
 
 void lower(host_lowering& b, const layer_group& group, const take_layer& take) {
   const network_layer& head = b.layer(group.head);
-  const axis_extents axis = extents_along(b.input_shape(head).extents(), take.axis);
+  const axis_extents axis = axis_of(b, group, take.axis);
   const std::int64_t count = b.network().shape_of(head.inputs[1]).elements();
-  const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
-  add_work(b, head,
-           [axis, count](const float* from, const float* indices, float* to, float* outside) {
-             copy_lines(axis, count, from, to, [&](std::int64_t i) {
-               return taken_position(indices[i], axis.extent, outside);
-             });
-           },
-           {b.plain_input_of(head), b.plain_input_of(head, 1)},
-           {result, b.add_checks(head, take.axis, {axis.extent})});
-  b.set_output(group.head, result);
+  b.add_layer_loops(group.head,
+                    [axis, count](const auto& from, const auto& to) {
+                      copy_lines(axis, count, from[0], to[0], [&](std::int64_t i) {
+                        return taken_position(from[1][i], axis.extent, to[1]);
+                      });
+                    },
+                    {b.add_checks(head, take.axis, {axis.extent})});
 }
 
 void lower(host_lowering& b, const layer_group& group, const indexed_gather_layer& gather) {
-  const network_layer& head = b.layer(group.head);
-  const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
-  add_work(b, head,
-           [places = places_of(gather.selected, false)](const float* from, const float* indices,
-                                                        float* to, float* outside) {
-             const auto index_at = [indices](std::int64_t i) { return indices[i]; };
+  b.add_layer_loops(
+      group.head,
+      [places = places_of(gather.selected, false)](const auto& from, const auto& to) {
+        const auto index_at = [indices = from[1]](std::int64_t i) { return indices[i]; };
 #pragma omp parallel for schedule(static)
-             for (std::int64_t i = 0; i < places.items; ++i) {
-               to[i] = from[places.at(i, 0, index_at, outside).in_tensor];
-             }
-           },
-           {b.plain_input_of(head), b.plain_input_of(head, 1)},
-           {result, b.add_checks(head, gather.selected.axis, gather.selected.extents)});
-  b.set_output(group.head, result);
+        for (std::int64_t i = 0; i < places.items; ++i) {
+          to[0][i] = from[0][places.at(i, 0, index_at, to[1]).in_tensor];
+        }
+      },
+      {b.add_checks(b.layer(group.head), gather.selected.axis, gather.selected.extents)});
 }
 
 /// Updates of an element run in order, so the last one counts.
 void lower(host_lowering& b, const layer_group& group, const indexed_scatter_layer& scatter) {
   const network_layer& head = b.layer(group.head);
-  const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
   const std::int64_t count = b.output_shape(head).elements();
-  add_work(b, head,
-           [count, places = places_of(scatter.selected, true), function = scatter.function](
-               const float* from, const float* indices, const float* updates, float* to,
-               float* outside) {
-             std::copy_n(from, count, to);
-             const auto index_at = [indices](std::int64_t i) { return indices[i]; };
+  b.add_layer_loops(
+      group.head,
+      [count, places = places_of(scatter.selected, true), function = scatter.function](
+          const auto& from, const auto& to) {
+        std::copy_n(from[0], count, to[0]);
+        const auto index_at = [indices = from[1]](std::int64_t i) { return indices[i]; };
 #pragma omp parallel for schedule(static)
-             for (std::int64_t item = 0; item < places.items; ++item) {
-               for (std::int64_t turn = 0; turn < places.turns; ++turn) {
-                 const auto [in_updates, in_tensor] = places.at(item, turn, index_at, outside);
-                 const float update = updates[in_updates];
-                 to[in_tensor] = function ? scattered(*function, to[in_tensor], update) : update;
-               }
-             }
-           },
-           {b.plain_input_of(head), b.plain_input_of(head, 1), b.plain_input_of(head, 2)},
-           {result, b.add_checks(head, scatter.selected.axis, scatter.selected.extents)});
-  b.set_output(group.head, result);
-}
-
-void lower(host_lowering& b, const layer_group& group, const resample_layer& resample) {
-  const network_layer& head = b.layer(group.head);
-  const axis_extents axis = extents_along(b.input_shape(head).extents(), resample.axis);
-  const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
-  add_work(
-      b, head,
-      [axis, resample](const float* from, float* to) {
-        const std::int64_t count = std::ssize(resample.indices) / resample.taps;
-#pragma omp parallel for schedule(static)
-        for (std::int64_t line = 0; line < axis.outer * count; ++line) {
-          const float* lines = from + line / count * axis.extent * axis.inner;
-          float* sums = to + line * axis.inner;
-          std::fill_n(sums, axis.inner, 0.0F);
-          for (std::int64_t tap = 0; tap < resample.taps; ++tap) {
-            const auto at = static_cast<std::size_t>(line % count * resample.taps + tap);
-            const float weight = resample.weights[at];
-            if (weight == 0.0F) continue;
-            const float* read = lines + resample.indices[at] * axis.inner;
-            for (std::int64_t i = 0; i < axis.inner; ++i) sums[i] += weight * read[i];
+        for (std::int64_t item = 0; item < places.items; ++item) {
+          for (std::int64_t turn = 0; turn < places.turns; ++turn) {
+            const auto [in_updates, in_tensor] = places.at(item, turn, index_at, to[1]);
+            const float update = from[2][in_updates];
+            float& element = to[0][in_tensor];
+            element = function ? scattered(*function, element, update) : update;
           }
         }
       },
-      {b.plain_input_of(head)}, result);
-  b.set_output(group.head, result);
+      {b.add_checks(head, scatter.selected.axis, scatter.selected.extents)});
+}
+
+void lower(host_lowering& b, const layer_group& group, const resample_layer& resample) {
+  const axis_extents axis = axis_of(b, group, resample.axis);
+  b.add_layer_loops(group.head, [axis, resample](const auto& from, const auto& to) {
+    const std::int64_t count = std::ssize(resample.indices) / resample.taps;
+#pragma omp parallel for schedule(static)
+    for (std::int64_t line = 0; line < axis.outer * count; ++line) {
+      const float* lines = from[0] + line / count * axis.extent * axis.inner;
+      float* sums = to[0] + line * axis.inner;
+      std::fill_n(sums, axis.inner, 0.0F);
+      for (std::int64_t tap = 0; tap < resample.taps; ++tap) {
+        const auto at = static_cast<std::size_t>(line % count * resample.taps + tap);
+        const float weight = resample.weights[at];
+        if (weight == 0.0F) continue;
+        const float* read = lines + resample.indices[at] * axis.inner;
+        for (std::int64_t i = 0; i < axis.inner; ++i) sums[i] += weight * read[i];
+      }
+    }
+  });
 }
 
 void lower(host_lowering& b, const layer_group& group, const resize2d_layer& resize) {
@@ -383,126 +357,96 @@ void lower(host_lowering& b, const layer_group& group, const resize2d_layer& res
   const std::vector<std::int64_t> extents = blocked_extents(in, block);
   const std::int64_t planes = extents[0] * extents[1];
   const std::int64_t plane = in[2] * in[3] * extents[4];
-  add_work(
-      b, head,
-      [planes, plane, width = in[3], channels = extents[4], resize](const float* from, float* to) {
-        const auto resize_one = channels == 1    ? resize_row<1>
-                                : channels == 8  ? resize_row<8>
-                                : channels == 16 ? resize_row<16>
-                                                 : resize_row<0>;
-        const std::int64_t rows = std::ssize(resize.rows);
-        const std::int64_t row = std::ssize(resize.columns) * channels;
+  b.add_loops(head.kind, "loops", {source}, {result},
+              [planes, plane, width = in[3], channels = extents[4], resize](const auto& read,
+                                                                            const auto& written) {
+                const auto resize_one = channels == 1    ? resize_row<1>
+                                        : channels == 8  ? resize_row<8>
+                                        : channels == 16 ? resize_row<16>
+                                                         : resize_row<0>;
+                const std::int64_t rows = std::ssize(resize.rows);
+                const std::int64_t row = std::ssize(resize.columns) * channels;
 #pragma omp parallel for schedule(static)
-        for (std::int64_t i = 0; i < planes * rows; ++i) {
-          resize_one(resize, resize.rows[static_cast<std::size_t>(i % rows)], width, channels,
-                     from + i / rows * plane, to + i * row);
-        }
-      },
-      {source}, result);
+                for (std::int64_t i = 0; i < planes * rows; ++i) {
+                  resize_one(resize, resize.rows[static_cast<std::size_t>(i % rows)], width,
+                             channels, read[0] + i / rows * plane, written[0] + i * row);
+                }
+              });
   b.set_output(group.head, result);
 }
 
 void lower(host_lowering& b, const layer_group& group, const top_k_layer& top) {
-  const network_layer& head = b.layer(group.head);
-  const shape& out = b.output_shape(head);
-  const axis_extents axis = extents_along(b.input_shape(head).extents(), top.axis);
+  const axis_extents axis = axis_of(b, group, top.axis);
   const line_order order{top.largest, top.last_of_equal, static_cast<std::int32_t>(axis.extent)};
-  const host_value values = b.make_tensor(plain_layout(out));
-  const host_value indices = b.make_tensor(plain_layout(out));
-  add_work(b, head,
-           [axis, order, count = top.count](const float* from, float* first, float* numbers) {
+  b.add_layer_loops(group.head, [axis, order, count = top.count](const auto& from, const auto& to) {
 #pragma omp parallel for schedule(static)
-             for (std::int64_t line = 0; line < axis.outer * axis.inner; ++line) {
-               const std::int64_t outer = line / axis.inner;
-               const std::int64_t lane = line % axis.inner;
-               const std::int64_t to = outer * count * axis.inner + lane;
-               rank_line(from + outer * axis.extent * axis.inner + lane, axis.inner, count, order,
-                         first + to, numbers + to);
-             }
-           },
-           {b.plain_input_of(head)}, {values, indices});
-  b.set_output(group.head, values);
-  b.set_value(head.outputs[1], indices);
+    for (std::int64_t line = 0; line < axis.outer * axis.inner; ++line) {
+      const std::int64_t outer = line / axis.inner;
+      const std::int64_t lane = line % axis.inner;
+      const std::int64_t first = outer * count * axis.inner + lane;
+      rank_line(from[0] + outer * axis.extent * axis.inner + lane, axis.inner, count, order,
+                to[0] + first, to[1] + first);
+    }
+  });
 }
 
 void lower(host_lowering& b, const layer_group& group, const cumulative_sum_layer& sum) {
-  const network_layer& head = b.layer(group.head);
-  const axis_extents axis = extents_along(b.input_shape(head).extents(), sum.axis);
-  const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
-  add_work(
-      b, head,
-      [axis, sum](const float* from, float* to) {
-        const std::int64_t row = sum.reverse ? -axis.inner : axis.inner;
+  const axis_extents axis = axis_of(b, group, sum.axis);
+  b.add_layer_loops(group.head, [axis, sum](const auto& read, const auto& written) {
+    const float* const from = read[0];
+    float* const to = written[0];
+    const std::int64_t row = sum.reverse ? -axis.inner : axis.inner;
 #pragma omp parallel for schedule(static)
-        for (std::int64_t outer = 0; outer < axis.outer; ++outer) {
-          std::int64_t at = outer * axis.extent * axis.inner;
-          if (sum.reverse) at += (axis.extent - 1) * axis.inner;
-          for (std::int64_t i = 0; i < axis.inner; ++i) {
-            to[at + i] = sum.exclusive ? 0.0F : from[at + i];
-          }
-          for (std::int64_t step = 1; step < axis.extent; ++step) {
-            const std::int64_t before = std::exchange(at, at + row);
-            const float* added = from + (sum.exclusive ? before : at);
-            for (std::int64_t i = 0; i < axis.inner; ++i) to[at + i] = to[before + i] + added[i];
-          }
-        }
-      },
-      {b.plain_input_of(head)}, result);
-  b.set_output(group.head, result);
+    for (std::int64_t outer = 0; outer < axis.outer; ++outer) {
+      std::int64_t at = outer * axis.extent * axis.inner;
+      if (sum.reverse) at += (axis.extent - 1) * axis.inner;
+      for (std::int64_t i = 0; i < axis.inner; ++i) {
+        to[at + i] = sum.exclusive ? 0.0F : from[at + i];
+      }
+      for (std::int64_t step = 1; step < axis.extent; ++step) {
+        const std::int64_t before = std::exchange(at, at + row);
+        const float* added = from + (sum.exclusive ? before : at);
+        for (std::int64_t i = 0; i < axis.inner; ++i) to[at + i] = to[before + i] + added[i];
+      }
+    }
+  });
 }
 
 void lower(host_lowering& b, const layer_group& group,
            const non_max_suppression_layer& suppression) {
   const network_layer& head = b.layer(group.head);
-  const host_value rows = b.make_tensor(plain_layout(b.output_shape(head)));
-  const host_value count = b.make_tensor(plain_layout({1}));
-  add_work(
-      b, head,
-      suppression_work(suppression, b.network().shape_of(head.inputs[1]), b.output_shape(head)[0]),
-      {b.plain_input_of(head), b.plain_input_of(head, 1)}, {rows, count});
-  b.set_output(group.head, rows);
-  b.set_value(head.outputs[1], count);
+  b.add_layer_loops(group.head, suppression_work(suppression, b.network().shape_of(head.inputs[1]),
+                                                 b.output_shape(head)[0]));
 }
 
 void lower(host_lowering& b, const layer_group& group, const nonzero_layer&) {
   const network_layer& head = b.layer(group.head);
   const shape& x = b.input_shape(head);
-  const std::int64_t capacity = b.output_shape(head)[1];
-  const host_value places = b.make_tensor(plain_layout(b.output_shape(head)));
-  const host_value count = b.make_tensor(plain_layout({1}));
-  add_work(b, head,
-           [capacity, extents = x.extents(), strides = packed_strides(x), elements = x.elements()](
-               const float* from, float* to, float* counted) {
-             std::fill_n(to, capacity * std::ssize(extents), 0.0F);
-             std::int64_t found = 0;
-             for (std::int64_t i = 0; i < elements; ++i) {
-               if (from[i] == 0.0F) continue;
-               for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-                 to[static_cast<std::int64_t>(axis) * capacity + found] =
-                     static_cast<float>(i / strides[axis] % extents[axis]);
-               }
-               ++found;
-             }
-             *counted = static_cast<float>(found);
-           },
-           {b.plain_input_of(head)}, {places, count});
-  b.set_output(group.head, places);
-  b.set_value(head.outputs[1], count);
+  b.add_layer_loops(group.head, [capacity = b.output_shape(head)[1], extents = x.extents(),
+                                 strides = packed_strides(x),
+                                 elements = x.elements()](const auto& from, const auto& to) {
+    std::fill_n(to[0], capacity * std::ssize(extents), 0.0F);
+    std::int64_t found = 0;
+    for (std::int64_t i = 0; i < elements; ++i) {
+      if (from[0][i] == 0.0F) continue;
+      for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+        to[0][static_cast<std::int64_t>(axis) * capacity + found] =
+            static_cast<float>(i / strides[axis] % extents[axis]);
+      }
+      ++found;
+    }
+    *to[1] = static_cast<float>(found);
+  });
 }
 
 void lower(host_lowering& b, const layer_group& group, const convert_layer& convert) {
-  const network_layer& head = b.layer(group.head);
   // An integer result becomes an output tensor of the network, which has the bytes of its type.
-  const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
-  const std::int64_t count = b.output_shape(head).elements();
+  const std::int64_t count = b.output_shape(b.layer(group.head)).elements();
   const auto add = [&]<class From, class To>(From, To, auto one) {
-    add_work(
-        b, head,
-        [count, one](const float* from, float* to) {
-          const auto* numbers = reinterpret_cast<const From*>(from);
-          std::transform(numbers, numbers + count, reinterpret_cast<To*>(to), one);
-        },
-        {b.plain_input_of(head)}, result);
+    b.add_layer_loops(group.head, [count, one](const auto& from, const auto& to) {
+      const auto* numbers = reinterpret_cast<const From*>(from[0]);
+      std::transform(numbers, numbers + count, reinterpret_cast<To*>(to[0]), one);
+    });
   };
   const auto integers = [&]<class Integer>(Integer number) {
     if (convert.to == dtype::float32) {
@@ -513,27 +457,20 @@ void lower(host_lowering& b, const layer_group& group, const convert_layer& conv
   };
   switch (convert.to == dtype::float32 ? convert.from : convert.to) {
     case dtype::int32:
-      integers(std::int32_t{});
-      break;
+      return integers(std::int32_t{});
     case dtype::int64:
-      integers(std::int64_t{});
-      break;
+      return integers(std::int64_t{});
     case dtype::uint8:
-      integers(std::uint8_t{});
-      break;
+      return integers(std::uint8_t{});
     case dtype::float16:
-      add(std::uint16_t{}, float{}, float_from_half);
-      break;
+      return add(std::uint16_t{}, float{}, float_from_half);
     case dtype::bfloat16:
-      add(std::uint16_t{}, float{}, float_from_bfloat16);
-      break;
+      return add(std::uint16_t{}, float{}, float_from_bfloat16);
     case dtype::float64:
-      add(double{}, float{}, [](double from) { return static_cast<float>(from); });
-      break;
+      return add(double{}, float{}, [](double from) { return static_cast<float>(from); });
     case dtype::float32:
-      break;  // nothing to convert
+      return;  // nothing to convert
   }
-  b.set_output(group.head, result);
 }
 
 }  // namespace graphline::nn

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "stages/nn/layers/layers.hpp"
 
 namespace graphline::nn {
@@ -20,24 +18,15 @@ parameter second_operand() {
           .required = true};
 }
 
-layer_kind pointwise_kind(std::string name, std::string headline, pointwise_layer layer) {
-  return {std::move(name), std::move(headline), {}, [layer](const arguments&, layer_problems&) {
-            return layer;
-          }};
-}
-
-/// Makes the kind of a function of two operands; `from` names the second operand.
-layer_kind operands_kind(std::string name, std::string headline, pointwise_function function) {
-  return {std::move(name),
-          std::move(headline),
-          {second_operand()},
-          [function](const arguments&, layer_problems&) { return pointwise_layer{function}; }};
+layer_kind pointwise_kind(std::string name, std::string headline, pointwise_layer layer,
+                          std::vector<parameter> parameters = {}) {
+  return {std::move(name), std::move(headline), std::move(parameters),
+          [layer](const arguments&, layer_problems&) { return layer; }};
 }
 
 }  // namespace
 
-layer_shape infer(const pointwise_layer& layer, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
+layer_shape infer(const pointwise_layer& layer, layer_inputs inputs, layer_problems& problems) {
   std::vector<shape> shapes;
   for (const layer_input& input : inputs) shapes.push_back(input.shape);
   const auto output = broadcast(shapes);
@@ -47,36 +36,30 @@ layer_shape infer(const pointwise_layer& layer, std::span<const layer_input> inp
       given +=
           fmt::format("{}{} of {}", given.empty() ? "" : ", ", input.giver, to_string(input.shape));
     }
-    problems.report_at("from", "needs shapes that broadcast to one but reads " + given);
-    return {};
+    problems.refuse_at("from", "needs shapes that broadcast to one but reads {}", given);
   }
   return {.output = *output, .cost = element_cost(*output, traits_of(layer.function).flops)};
 }
 
-layer_shape infer(const batch_norm2d_layer&, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
-  const layer_input& input = inputs[0];
-  if (!expect_images(input, problems)) return {};
-  const std::int64_t channels = input.shape[1];
-
-  layer_shape result{.output = input.shape};
+layer_shape infer(const batch_norm2d_layer&, layer_inputs inputs, layer_problems& problems) {
+  expect_images(inputs[0], problems);
+  const shape& input = inputs[0].shape;
+  const std::int64_t channels = input[1];
+  layer_shape result{.output = input};
   result.weights = {{"weight", {channels}, {initial_value::rule::ones}},
                     {"bias", {channels}, {initial_value::rule::zeros}},
                     {"running_mean", {channels}, {initial_value::rule::zeros}},
                     {"running_var", {channels}, {initial_value::rule::ones}}};
   // Per element: (x - mean) / deviation * weight + bias. Per channel: sqrt(var + eps).
-  result.cost = element_cost(input.shape, 4);
+  result.cost = element_cost(input, 4);
   result.cost.flops += 2 * channels;
   return result;
 }
 
-layer_shape infer(const layer_norm_layer&, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
+layer_shape infer(const layer_norm_layer&, layer_inputs inputs, layer_problems& problems) {
   const shape& input = inputs[0].shape;
   if (input.rank() == 0) {
-    problems.report("expects at least one dimension but " + inputs[0].giver +
-                    " gives a single number");
-    return {};
+    problems.refuse("expects at least one dimension but {} gives a single number", inputs[0].giver);
   }
   const std::int64_t features = input[input.rank() - 1];
 
@@ -90,9 +73,8 @@ layer_shape infer(const layer_norm_layer&, std::span<const layer_input> inputs,
   return result;
 }
 
-layer_shape infer(const softmax_layer& softmax, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
-  if (!resolve_dim(softmax.dim, inputs[0], "dim", problems)) return {};
+layer_shape infer(const softmax_layer& softmax, layer_inputs inputs, layer_problems& problems) {
+  resolve_dim(softmax.dim, inputs[0], "dim", problems);
   // Per element: compare for the maximum, subtract the maximum, exp, sum, divide.
   return {.output = inputs[0].shape, .cost = element_cost(inputs[0].shape, 5)};
 }
@@ -130,10 +112,14 @@ std::vector<layer_kind> element_wise_kinds() {
          return pointwise_layer{function::leaky_relu,
                                 static_cast<float>(values.number("negative_slope"))};
        }},
-      operands_kind("add", "Its input plus the second operand", function::add),
-      operands_kind("sub", "Its input minus the second operand", function::sub),
-      operands_kind("mul", "Its input times the second operand", function::mul),
-      operands_kind("div", "Its input divided by the second operand", function::div),
+      pointwise_kind("add", "Its input plus the second operand", {function::add},
+                     {second_operand()}),
+      pointwise_kind("sub", "Its input minus the second operand", {function::sub},
+                     {second_operand()}),
+      pointwise_kind("mul", "Its input times the second operand", {function::mul},
+                     {second_operand()}),
+      pointwise_kind("div", "Its input divided by the second operand", {function::div},
+                     {second_operand()}),
       {"softmax",
        "exp(x) / sum(exp(x)) along one dimension",
        {{.name = "dim", .help = "The dimension; negative: from the last.", .default_value = "-1"}},

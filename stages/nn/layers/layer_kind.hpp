@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -21,8 +20,7 @@ struct layer_kind {
   std::function<layer_operation(const arguments&, layer_problems&)> read;
 
   /// Replaces `read` for kinds whose operation depends on input shapes.
-  std::function<layer_operation(const arguments&, std::span<const layer_input>, layer_problems&)>
-      fit = {};
+  std::function<layer_operation(const arguments&, layer_inputs, layer_problems&)> fit = {};
 };
 
 /// Returns all kinds, in the order of the manual.

@@ -1,44 +1,58 @@
 #include "stages/nn/layers/layers.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <variant>
 
 namespace graphline::nn {
 namespace {
 
-/// Returns the number of windows along one axis, or 0 if no window fits. Windows have `kernel`
-/// elements that are `dilation` apart, and move by `stride` over the padding `before`, `size`
-/// elements and the padding `after`. `ceil` adds a partly covered last window if it starts in the
-/// data or in the padding before the data. Uses the formulas of torch.nn.Conv2d and
-/// torch.nn.MaxPool2d.
-std::int64_t window_count(std::int64_t size, std::int64_t kernel, std::int64_t stride,
-                          std::int64_t before, std::int64_t after, std::int64_t dilation,
-                          bool ceil) {
-  const std::int64_t covered = dilation * (kernel - 1) + 1;
-  const std::int64_t room = size + before + after - covered;
-  if (room < 0) return ceil && room > -stride ? 1 : 0;
-  const std::int64_t whole = room / stride + 1;
-  const bool partial = ceil && room % stride != 0 && whole * stride < size + before;
-  return partial ? whole + 1 : whole;
-}
+const parameter name_parameter{
+    .name = "name",
+    .type = parameter_type::tree,
+    .help =
+        "Name of the layer: prefix of its weights, and its name for other layers and in tables.",
+    .structure = "name"};
+
+const parameter reads_parameter{
+    .name = "reads",
+    .type = parameter_type::tree,
+    .help = "Earlier layer or network input to read; the previous layer by default.",
+    .structure = "name"};
 
 template <class Number>
 std::array<Number, 2> pair_of(const std::vector<Number>& given, std::string_view name,
                               layer_problems& problems) {
   if (given.size() == 1) return {given[0], given[0]};
   if (given.size() == 2) return {given[0], given[1]};
-  problems.report_at(
-      name, fmt::format("takes one number or a pair [h, w] as '{}', found {} numbers", name,
-                        given.size()));
+  problems.report_at(name, "takes one number or a pair [h, w] as '{}', found {} numbers", name,
+                     given.size());
   return {1, 1};
 }
 
 }  // namespace
 
-layer_shape shape_rule(const layer_operation& operation, std::span<const layer_input> inputs,
+const std::vector<layer_kind>& layer_kinds() {
+  static const std::vector<layer_kind> kinds = [] {
+    std::vector<layer_kind> all;
+    for (const auto& family :
+         {product_kinds, element_wise_kinds, pooling_kinds, resizing_kinds, tensor_kinds}) {
+      std::ranges::move(family(), std::back_inserter(all));
+    }
+    return all;
+  }();
+  return kinds;
+}
+
+std::vector<parameter> parameters_of(const layer_kind& kind) {
+  std::vector<parameter> all = kind.parameters;
+  all.push_back(name_parameter);
+  if (find_parameter(all, "reads") == nullptr) all.push_back(reads_parameter);
+  return all;
+}
+
+layer_shape shape_rule(const layer_operation& operation, layer_inputs inputs,
                        layer_problems& problems) {
   return std::visit([&](const auto& of) { return infer(of, inputs, problems); }, operation);
 }
@@ -65,6 +79,13 @@ parameter kernel_parameter(std::string help) {
   parameter kernel = pair_parameter("kernel", std::move(help), {}, 1);
   kernel.required = true;
   return kernel;
+}
+
+parameter boolean_parameter(std::string name, std::string help, std::string default_value) {
+  return {.name = std::move(name),
+          .type = parameter_type::boolean,
+          .help = std::move(help),
+          .default_value = std::move(default_value)};
 }
 
 extent_pair read_pair(const arguments& values, std::string_view name, layer_problems& problems) {
@@ -110,44 +131,58 @@ layer_shape product_shape(shape output, const shape& weight, bool bias) {
   return result;
 }
 
-bool expect_images(const layer_input& input, layer_problems& problems) {
-  if (input.shape.rank() == 4) return true;
-  problems.report(
-      fmt::format("expects [N, C, H, W] but {} gives {}", input.giver, to_string(input.shape)));
-  return false;
+shape with_extent(const shape& s, std::size_t axis, std::int64_t extent) {
+  std::vector<std::int64_t> extents = s.extents();
+  extents[axis] = extent;
+  return shape(std::move(extents));
 }
 
-std::optional<extent_pair> window_output(const layer_input& input, const pool2d_layer& window,
-                                         layer_problems& problems) {
+shape reduced_shape(const shape& s, const std::vector<std::size_t>& axes, bool keep_dims) {
+  std::vector<std::int64_t> extents;
+  for (std::size_t axis = 0; axis < s.rank(); ++axis) {
+    const bool reduced = std::ranges::find(axes, axis) != axes.end();
+    if (!reduced || keep_dims) extents.push_back(reduced ? 1 : s[axis]);
+  }
+  return shape(std::move(extents));
+}
+
+void expect_images(const layer_input& input, layer_problems& problems) {
+  if (input.shape.rank() == 4) return;
+  problems.refuse("expects [N, C, H, W] but {} gives {}", input.giver, to_string(input.shape));
+}
+
+extent_pair window_output(const layer_input& input, const pool2d_layer& window,
+                          layer_problems& problems) {
   const extent_pair after = window.padding_after.value_or(window.padding);
   extent_pair output{};
   extent_pair covered{};
   extent_pair padded{};
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t size = input.shape[axis + 2];
+    const std::int64_t stride = window.stride[axis];
     covered[axis] = window.dilation[axis] * (window.kernel[axis] - 1) + 1;
     padded[axis] = size + window.padding[axis] + after[axis];
-    output[axis] =
-        window_count(size, window.kernel[axis], window.stride[axis], window.padding[axis],
-                     after[axis], window.dilation[axis], window.ceil_mode);
+    const std::int64_t room = padded[axis] - covered[axis];
+    if (room >= 0) output[axis] = room / stride + 1;
+    // Ceil mode adds a partly covered last window that starts in the data or in the padding before.
+    const bool rest = room < 0 ? room > -stride : room % stride != 0;
+    const bool starts = output[axis] * stride < size + window.padding[axis];
+    if (window.ceil_mode && rest && starts) ++output[axis];
   }
   if (output[0] > 0 && output[1] > 0) return output;
-  problems.report_at("kernel",
-                     fmt::format("has a kernel that covers {}x{}, larger than the padded input of "
-                                 "{}x{} ({} gives {})",
-                                 covered[0], covered[1], padded[0], padded[1], input.giver,
-                                 to_string(input.shape)));
-  return {};
+  problems.refuse_at("kernel",
+                     "has a kernel that covers {}x{}, larger than the padded input of {}x{} ({} "
+                     "gives {})",
+                     covered[0], covered[1], padded[0], padded[1], input.giver,
+                     to_string(input.shape));
 }
 
-std::optional<std::size_t> resolve_dim(std::int64_t dim, const layer_input& input,
-                                       std::string_view parameter, layer_problems& problems) {
+std::size_t resolve_dim(std::int64_t dim, const layer_input& input, std::string_view parameter,
+                        layer_problems& problems) {
   const auto rank = static_cast<std::int64_t>(input.shape.rank());
   if (dim >= -rank && dim < rank) return static_cast<std::size_t>(dim < 0 ? dim + rank : dim);
-  problems.report_at(
-      parameter, fmt::format("has no dimension {}: {} gives {}, whose dimensions are {} to {}", dim,
-                             input.giver, to_string(input.shape), -rank, rank - 1));
-  return {};
+  problems.refuse_at(parameter, "has no dimension {}: {} gives {}, whose dimensions are {} to {}",
+                     dim, input.giver, to_string(input.shape), -rank, rank - 1);
 }
 
 }  // namespace graphline::nn

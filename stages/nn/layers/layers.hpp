@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "stages/nn/layers/layer_kind.hpp"
@@ -20,8 +19,7 @@ std::vector<layer_kind> resizing_kinds();
 std::vector<layer_kind> tensor_kinds();
 
 // Shape rule and cost of each operation, in the file of the operation's family.
-#define GRAPHLINE_INFER(layer) \
-  layer_shape infer(const layer&, std::span<const layer_input>, layer_problems&);
+#define GRAPHLINE_INFER(layer) layer_shape infer(const layer&, layer_inputs, layer_problems&);
 GRAPHLINE_INFER(pointwise_layer)
 GRAPHLINE_INFER(batch_norm2d_layer)
 GRAPHLINE_LOWERED_LAYERS(GRAPHLINE_INFER)
@@ -40,6 +38,7 @@ parameter pair_parameter(std::string name, std::string help,
 parameter size_parameter(std::string name, std::string help);
 
 parameter kernel_parameter(std::string help);
+parameter boolean_parameter(std::string name, std::string help, std::string default_value);
 
 /// Returns the value of a pair parameter; a single number counts twice. Reports an error for more
 /// than two numbers.
@@ -61,17 +60,22 @@ cost element_cost(const shape& out, std::int64_t flops_per_output);
 /// have the variance of the inputs. The bias is drawn as PyTorch's default.
 layer_shape product_shape(shape output, const shape& weight, bool bias);
 
-/// Returns true if the input is [N, C, H, W]; otherwise reports an error.
-bool expect_images(const layer_input& input, layer_problems& problems);
+/// Returns a shape with another extent along one axis.
+shape with_extent(const shape& s, std::size_t axis, std::int64_t extent);
 
-/// Returns output height and width for a window over [N, C, H, W]. If the window is larger than the
-/// padded input, reports an error and returns empty.
-std::optional<extent_pair> window_output(const layer_input& input, const pool2d_layer& window,
-                                         layer_problems& problems);
+/// Returns the shape of a reduction over these axes, which have extent 1 with `keep_dims`.
+shape reduced_shape(const shape& s, const std::vector<std::size_t>& axes, bool keep_dims);
 
-/// Returns `dim` counted from the front. If `dim` is out of range, reports an error and returns
-/// empty.
-std::optional<std::size_t> resolve_dim(std::int64_t dim, const layer_input& input,
-                                       std::string_view parameter, layer_problems& problems);
+/// Refuses an input that is not [N, C, H, W].
+void expect_images(const layer_input& input, layer_problems& problems);
+
+/// Returns output height and width for a window over [N, C, H, W], by the formulas of
+/// torch.nn.Conv2d and torch.nn.MaxPool2d. Refuses a window that is larger than the padded input.
+extent_pair window_output(const layer_input& input, const pool2d_layer& window,
+                          layer_problems& problems);
+
+/// Returns `dim` counted from the front. Refuses one out of range.
+std::size_t resolve_dim(std::int64_t dim, const layer_input& input, std::string_view parameter,
+                        layer_problems& problems);
 
 }  // namespace graphline::nn

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "stages/nn/layers/layers.hpp"
@@ -12,51 +10,49 @@ namespace {
 extent_pair same_padding(const conv2d_layer& conv, layer_problems& problems) {
   extent_pair padding{};
   if (conv.stride != extent_pair{1, 1}) {
-    problems.report_at("padding", "has the padding 'same', which takes a stride of 1");
-    return padding;
+    problems.refuse_at("padding", "has the padding 'same', which takes a stride of 1");
   }
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t covered = conv.dilation[axis] * (conv.kernel[axis] - 1);
     if (covered % 2 != 0) {
-      problems.report_at("padding",
-                         fmt::format("has the padding 'same', which takes a kernel that covers an "
-                                     "odd number of elements, not {}",
-                                     covered + 1));
-      return {};
+      problems.refuse_at("padding",
+                         "has the padding 'same', which takes a kernel that covers an odd number "
+                         "of elements, not {}",
+                         covered + 1);
     }
     padding[axis] = covered / 2;
   }
   return padding;
 }
 
+/// Reads a convolution without its padding.
+template <class Convolution>
+Convolution read_convolution(const arguments& values, layer_problems& problems) {
+  return {.out_channels = values.integer("out_channels"),
+          .kernel = read_pair(values, "kernel", problems),
+          .stride = read_pair(values, "stride", problems),
+          .dilation = read_pair(values, "dilation", problems),
+          .groups = values.integer("groups"),
+          .bias = values.boolean("bias")};
+}
+
 conv2d_layer read_conv2d(const arguments& values, layer_problems& problems) {
-  conv2d_layer conv{.out_channels = values.integer("out_channels"),
-                    .kernel = read_pair(values, "kernel", problems),
-                    .stride = read_pair(values, "stride", problems),
-                    .dilation = read_pair(values, "dilation", problems),
-                    .groups = values.integer("groups"),
-                    .bias = values.boolean("bias")};
+  auto conv = read_convolution<conv2d_layer>(values, problems);
   conv.padding = values.holds_text("padding") ? same_padding(conv, problems)
                                               : read_pair(values, "padding", problems);
   return conv;
 }
 
 conv_transpose2d_layer read_conv_transpose2d(const arguments& values, layer_problems& problems) {
-  conv_transpose2d_layer conv{.out_channels = values.integer("out_channels"),
-                              .kernel = read_pair(values, "kernel", problems),
-                              .stride = read_pair(values, "stride", problems),
-                              .padding = read_pair(values, "padding", problems),
-                              .dilation = read_pair(values, "dilation", problems),
-                              .groups = values.integer("groups"),
-                              .bias = values.boolean("bias")};
+  auto conv = read_convolution<conv_transpose2d_layer>(values, problems);
+  conv.padding = read_pair(values, "padding", problems);
   const extent_pair more = read_pair(values, "output_padding", problems);
   // PyTorch also accepts an output_padding of at least the stride if it is below the dilation;
   // oneDNN refuses it.
   if (more[0] >= conv.stride[0] || more[1] >= conv.stride[1]) {
-    problems.report_at(
-        "output_padding",
-        fmt::format("takes less 'output_padding' than its stride of {}x{}, found {}x{}",
-                    conv.stride[0], conv.stride[1], more[0], more[1]));
+    problems.report_at("output_padding",
+                       "takes less 'output_padding' than its stride of {}x{}, found {}x{}",
+                       conv.stride[0], conv.stride[1], more[0], more[1]);
   }
   conv.padding_after = {conv.padding[0] - more[0], conv.padding[1] - more[1]};
   return conv;
@@ -70,13 +66,6 @@ parameter groups_parameter() {
           .maximum = largest_size};
 }
 
-parameter bias_parameter(std::string help) {
-  return {.name = "bias",
-          .type = parameter_type::boolean,
-          .help = std::move(help),
-          .default_value = "true"};
-}
-
 parameter padding_parameter() {
   auto result =
       pair_parameter("padding", "Zeros added on each side; same: keep height and width.", "0", 0);
@@ -85,63 +74,67 @@ parameter padding_parameter() {
 }
 
 template <class Convolution>
-bool check_groups(const Convolution& conv, const layer_input& input, layer_problems& problems) {
+void check_groups(const Convolution& conv, const layer_input& input, layer_problems& problems) {
   const std::int64_t in_channels = input.shape[1];
   if (in_channels % conv.groups != 0) {
-    problems.report_at("groups",
-                       fmt::format("cannot divide {} input channels into {} groups ({} gives {})",
-                                   in_channels, conv.groups, input.giver, to_string(input.shape)));
-    return false;
+    problems.report_at("groups", "cannot divide {} input channels into {} groups ({} gives {})",
+                       in_channels, conv.groups, input.giver, to_string(input.shape));
+  } else if (conv.out_channels % conv.groups != 0) {
+    problems.report_at("groups", "cannot divide {} output channels into {} groups",
+                       conv.out_channels, conv.groups);
   }
-  if (conv.out_channels % conv.groups != 0) {
-    problems.report_at("groups", fmt::format("cannot divide {} output channels into {} groups",
-                                             conv.out_channels, conv.groups));
-    return false;
+}
+
+/// Returns the FLOPs of a step per hidden unit, apart from the products. A sigmoid counts as 4.
+std::int64_t unit_flops(const recurrent_layer& of) {
+  switch (of.cell) {
+    case recurrent_cell::lstm:
+      // Four sums with a bias, 3 sigmoids, 2 tanh, f * c + i * g and o * tanh(c).
+      return 4 + 3 * 4 + 2 + 3 + 1 + (of.peepholes ? 3 * 2 : 0);
+    case recurrent_cell::gru:
+      // Sums with a bias, 2 sigmoids, a tanh, the reset gate, and (1 - z) * n + z * h.
+      return of.biases() + 2 * 4 + 1 + (of.reset_after ? 2 : 1) + 4;
+    case recurrent_cell::sigmoid:
+      return 1 + 4;
+    default:
+      return 1 + 1;
   }
-  return true;
 }
 
 }  // namespace
 
-layer_shape infer(const conv2d_layer& conv, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
+layer_shape infer(const conv2d_layer& conv, layer_inputs inputs, layer_problems& problems) {
   const layer_input& input = inputs[0];
-  if (!expect_images(input, problems)) return {};
-  const bool divides = check_groups(conv, input, problems);
+  expect_images(input, problems);
+  check_groups(conv, input, problems);
   const pool2d_layer window{.kernel = conv.kernel,
                             .stride = conv.stride,
                             .padding = conv.padding,
                             .padding_after = conv.padding_after,
                             .dilation = conv.dilation};
-  const auto size = window_output(input, window, problems);
-  if (!divides || !size) return {};
-
+  const auto [height, width] = window_output(input, window, problems);
   const shape weight{conv.out_channels, input.shape[1] / conv.groups, conv.kernel[0],
                      conv.kernel[1]};
-  return product_shape({input.shape[0], conv.out_channels, (*size)[0], (*size)[1]}, weight,
-                       conv.bias);
+  return product_shape({input.shape[0], conv.out_channels, height, width}, weight, conv.bias);
 }
 
-layer_shape infer(const conv_transpose2d_layer& conv, std::span<const layer_input> inputs,
+layer_shape infer(const conv_transpose2d_layer& conv, layer_inputs inputs,
                   layer_problems& problems) {
   const layer_input& input = inputs[0];
-  if (!expect_images(input, problems) || !check_groups(conv, input, problems)) return {};
+  expect_images(input, problems);
+  check_groups(conv, input, problems);
   extent_pair size{};
   for (std::size_t axis = 0; axis < 2; ++axis) {
     if (-conv.padding_after[axis] >= conv.stride[axis]) {
-      problems.report(
-          fmt::format("adds {} elements at the end, which are to be fewer than its "
-                      "stride of {}",
-                      -conv.padding_after[axis], conv.stride[axis]));
-      return {};
+      problems.refuse("adds {} elements at the end, which are to be fewer than its stride of {}",
+                      -conv.padding_after[axis], conv.stride[axis]);
     }
     size[axis] = count_of({input.shape[axis + 2] - 1, conv.stride[axis]}) - conv.padding[axis] -
                  conv.padding_after[axis] + conv.dilation[axis] * (conv.kernel[axis] - 1) + 1;
   }
   if (size[0] < 1 || size[1] < 1) {
-    problems.report(fmt::format("has more padding than result: {} gives {}", input.giver,
-                                to_string(input.shape)));
-    return {};
+    problems.refuse("has more padding than result: {} gives {}", input.giver,
+                    to_string(input.shape));
   }
   const shape weight{input.shape[1], conv.out_channels / conv.groups, conv.kernel[0],
                      conv.kernel[1]};
@@ -161,8 +154,7 @@ layer_shape infer(const conv_transpose2d_layer& conv, std::span<const layer_inpu
   return result;
 }
 
-layer_shape infer(const matmul_layer&, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
+layer_shape infer(const matmul_layer&, layer_inputs inputs, layer_problems& problems) {
   const shape& a = inputs[0].shape;
   const shape& b = inputs[1].shape;
   const auto leading = [](const shape& s) {
@@ -181,45 +173,35 @@ layer_shape infer(const matmul_layer&, std::span<const layer_input> inputs,
       return result;
     }
   }
-  problems.report(fmt::format("cannot multiply {} of {} by {} of {}", inputs[0].giver, to_string(a),
-                              inputs[1].giver, to_string(b)));
-  return {};
+  problems.refuse("cannot multiply {} of {} by {} of {}", inputs[0].giver, to_string(a),
+                  inputs[1].giver, to_string(b));
 }
 
-layer_shape infer(const linear_layer& linear, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
+layer_shape infer(const linear_layer& linear, layer_inputs inputs, layer_problems& problems) {
   const layer_input& input = inputs[0];
   const std::size_t rank = input.shape.rank();
   if (rank < 2 || (rank > 3 && !linear.any_rank)) {
-    problems.report(fmt::format("expects [N, features] or [N, tokens, features] but {} gives {}{}",
-                                input.giver, to_string(input.shape),
-                                rank > 3 ? " (put a 'flatten' before it)" : ""));
-    return {};
+    problems.refuse("expects [N, features] or [N, tokens, features] but {} gives {}{}", input.giver,
+                    to_string(input.shape), rank > 3 ? " (put a 'flatten' before it)" : "");
   }
-  std::vector<std::int64_t> extents = input.shape.extents();
-  const shape weight{linear.out_features, extents.back()};
-  extents.back() = linear.out_features;
-  return product_shape(shape(std::move(extents)), weight, linear.bias);
+  return product_shape(with_extent(input.shape, rank - 1, linear.out_features),
+                       {linear.out_features, input.shape[rank - 1]}, linear.bias);
 }
 
-layer_shape infer(const attention_layer& attention, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
+layer_shape infer(const attention_layer& attention, layer_inputs inputs, layer_problems& problems) {
   const layer_input& input = inputs[0];
   if (input.shape.rank() != 3 || input.shape[2] % 3 != 0) {
-    problems.report(
-        fmt::format("expects queries, keys and values after each other, [N, tokens, 3 dim], but "
-                    "{} gives {}",
-                    input.giver, to_string(input.shape)));
-    return {};
+    problems.refuse(
+        "expects queries, keys and values after each other, [N, tokens, 3 dim], but {} "
+        "gives {}",
+        input.giver, to_string(input.shape));
   }
   const std::int64_t batch = input.shape[0];
   const std::int64_t tokens = input.shape[1];
   const std::int64_t dim = input.shape[2] / 3;
   if (dim % attention.heads != 0) {
-    problems.report_at("heads",
-                       fmt::format("cannot divide {} features into {} heads ({} gives {})", dim,
-                                   attention.heads, input.giver, to_string(input.shape)));
-    return {};
+    problems.refuse_at("heads", "cannot divide {} features into {} heads ({} gives {})", dim,
+                       attention.heads, input.giver, to_string(input.shape));
   }
 
   layer_shape result{.output = {batch, tokens, dim}};
@@ -231,6 +213,37 @@ layer_shape infer(const attention_layer& attention, std::span<const layer_input>
   return result;
 }
 
+layer_shape infer(const recurrent_layer& recurrent, layer_inputs inputs, layer_problems& problems) {
+  const shape& x = inputs[0].shape;
+  const std::int64_t directions = recurrent.directions();
+  const std::int64_t hidden = recurrent.hidden;
+  if (x.rank() != 3) {
+    problems.refuse("expects [steps, batch, features] but {} gives {}", inputs[0].giver,
+                    to_string(x));
+  }
+  const shape state{directions, x[1], hidden};
+  for (const layer_input& given : inputs.subspan(1)) {
+    if (given.shape == state) continue;
+    problems.refuse("expects states of {} but {} gives {}", to_string(state), given.giver,
+                    to_string(given.shape));
+  }
+  const std::int64_t gates = recurrent.gates() * hidden;
+  const initial_value initial{initial_value::rule::uniform,
+                              1.0 / std::sqrt(static_cast<double>(hidden))};
+  layer_shape result{.output = {x[0], x[1], directions * hidden},
+                     .further = std::vector(inputs.size() - 1, state),
+                     .weights = {{"weight_ih", {directions, gates, x[2]}, initial},
+                                 {"weight_hh", {directions, gates, hidden}, initial},
+                                 {"bias", {directions, recurrent.biases() * hidden}, initial}}};
+  if (recurrent.peepholes) {
+    result.weights.push_back({"weight_peephole", {directions, 3 * hidden}, initial});
+  }
+  const std::int64_t units = count_of(result.output);
+  const std::int64_t macs = count_of({units, recurrent.gates(), x[2] + hidden});
+  result.cost = {.macs = macs, .flops = 2 * macs + count_of({units, unit_flops(recurrent)})};
+  return result;
+}
+
 std::vector<layer_kind> product_kinds() {
   return {
       {"conv2d",
@@ -239,7 +252,7 @@ std::vector<layer_kind> product_kinds() {
         kernel_parameter("Height and width of the kernel: a number or [h, w]."),
         pair_parameter("stride", "Step of the kernel.", "1", 1), padding_parameter(),
         pair_parameter("dilation", "Distance between kernel elements.", "1", 1), groups_parameter(),
-        bias_parameter("Add a learned number per channel.")},
+        boolean_parameter("bias", "Add a learned number per channel.", "true")},
        read_conv2d},
       {"conv_transpose2d",
        "Transposed 2-D convolution of [N, C, H, W]",
@@ -251,12 +264,12 @@ std::vector<layer_kind> product_kinds() {
                        "Rows added below and columns added at the right, fewer than the stride.",
                        "0", 0),
         pair_parameter("dilation", "Distance between kernel elements.", "1", 1), groups_parameter(),
-        bias_parameter("Add a learned number per channel.")},
+        boolean_parameter("bias", "Add a learned number per channel.", "true")},
        read_conv_transpose2d},
       {"linear",
        "Fully connected layer on [N, features] or [N, tokens, features]",
        {size_parameter("out_features", "Features of the output."),
-        bias_parameter("Add a learned number per feature.")},
+        boolean_parameter("bias", "Add a learned number per feature.", "true")},
        [](const arguments& values, layer_problems&) {
          return linear_layer{.out_features = values.integer("out_features"),
                              .bias = values.boolean("bias")};

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -12,80 +10,67 @@ namespace {
 /// Limits the memory for positions, because a small file can request a large image.
 constexpr std::int64_t largest_upsampled = 65536;
 
-/// One resized dimension: extents before and after, and the source step per output element, in
-/// float32 as in PyTorch.
-struct upsampled_extent {
-  std::int64_t from = 1;
-  std::int64_t to = 1;
-  float step = 1;
-};
-
-/// Returns the source elements of each result element: the element at or before its position and,
-/// with `blends`, the next element. `center` is the offset of a pixel's center from its edge.
-std::vector<resize_position> upsampled_positions(const upsampled_extent& along, bool blends,
-                                                 float center) {
+/// Returns the source elements of `count` result elements that are `step` source elements apart, in
+/// float32 as in PyTorch: the element at or before each position and, with `blends`, the next one.
+/// `center` is the offset of a pixel's center from its edge.
+std::vector<resize_position> upsampled_positions(std::int64_t extent, std::int64_t count,
+                                                 float step, bool blends, float center) {
   std::vector<resize_position> positions;
-  for (std::int64_t i = 0; i < along.to; ++i) {
-    const float source = along.step * (static_cast<float>(i) + center) - center;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float source = step * (static_cast<float>(i) + center) - center;
     const float below = std::floor(source);
     const auto beyond = blends ? std::optional(static_cast<double>(source - below)) : std::nullopt;
-    positions.push_back(position_in(along.from, static_cast<double>(below), beyond));
+    positions.push_back(position_in(extent, static_cast<double>(below), beyond));
   }
   return positions;
 }
 
 /// Makes a resize with the formulas of torch.nn.Upsample.
-layer_operation read_upsample(const arguments& values, std::span<const layer_input> inputs,
+layer_operation read_upsample(const arguments& values, layer_inputs inputs,
                               layer_problems& problems) {
   const bool by_size = values.has("size");
   const bool blends = values.text("mode") == "bilinear";
   const bool align_corners = values.boolean("align_corners");
   if (by_size == values.has("scale_factor")) {
-    problems.report("takes either a 'size' or a 'scale_factor'");
+    problems.refuse("takes either a 'size' or a 'scale_factor'");
   } else if (align_corners && !blends) {
-    problems.report_at("align_corners", "takes 'align_corners' with 'mode: bilinear' alone");
+    problems.refuse_at("align_corners", "takes 'align_corners' with 'mode: bilinear' alone");
   }
-  if (problems.any() || !expect_images(inputs[0], problems)) return resize2d_layer{};
-
+  expect_images(inputs[0], problems);
+  const auto sizes = by_size ? read_pair(values, "size", problems) : extent_pair{};
+  const auto factors =
+      by_size ? std::array<double, 2>{} : read_number_pair(values, "scale_factor", problems);
   std::vector<resize_position> positions[2];
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    upsampled_extent along{.from = inputs[0].shape[axis + 2]};
-    const auto from = static_cast<float>(along.from);
-    if (by_size) {
-      along.to = read_pair(values, "size", problems)[axis];
-      along.step = from / static_cast<float>(along.to);
-    } else {
-      const double factor = read_number_pair(values, "scale_factor", problems)[axis];
-      const double to = std::floor(static_cast<double>(along.from) * factor);
-      along.to = static_cast<std::int64_t>(std::min(to, largest_upsampled + 1.0));
-      along.step = static_cast<float>(1 / factor);
+    const std::int64_t extent = inputs[0].shape[axis + 2];
+    const double wanted = by_size ? static_cast<double>(sizes[axis])
+                                  : std::floor(static_cast<double>(extent) * factors[axis]);
+    const auto count = static_cast<std::int64_t>(std::min(wanted, largest_upsampled + 1.0));
+    if (count < 1 || count > largest_upsampled) {
+      problems.refuse_at("scale_factor",
+                         "makes a height or width of {} elements ({} gives {}); it must be 1 to {}",
+                         count, inputs[0].giver, to_string(inputs[0].shape), largest_upsampled);
     }
-    if (along.to < 1 || along.to > largest_upsampled) {
-      problems.report_at(
-          "scale_factor",
-          fmt::format("makes a height or width of {} elements ({} gives {}); it "
-                      "must be 1 to {}",
-                      along.to, inputs[0].giver, to_string(inputs[0].shape), largest_upsampled));
-    }
-    if (problems.any()) return resize2d_layer{};
-    if (blends && along.to == along.from) {  // a copy, regardless of the factor
-      along.step = 1;
+    const auto from = static_cast<float>(extent);
+    const auto to = static_cast<float>(count);
+    float step = by_size ? from / to : static_cast<float>(1 / factors[axis]);
+    if (blends && count == extent) {  // a copy, regardless of the factor
+      step = 1;
     } else if (align_corners) {
-      along.step = along.to > 1 ? (from - 1) / static_cast<float>(along.to - 1) : 0;
+      step = count > 1 ? (from - 1) / (to - 1) : 0;
     }
-    positions[axis] = upsampled_positions(along, blends, blends && !align_corners ? 0.5F : 0.0F);
+    const float center = blends && !align_corners ? 0.5F : 0.0F;
+    positions[axis] = upsampled_positions(extent, count, step, blends, center);
   }
   return resize2d_layer{std::move(positions[0]), std::move(positions[1])};
 }
 
 }  // namespace
 
-layer_shape infer(const resize2d_layer& resize, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
-  if (!expect_images(inputs[0], problems)) return {};
+layer_shape infer(const resize2d_layer& resize, layer_inputs inputs, layer_problems& problems) {
+  expect_images(inputs[0], problems);
   const shape& input = inputs[0].shape;
-  const shape output{input[0], input[1], static_cast<std::int64_t>(resize.rows.size()),
-                     static_cast<std::int64_t>(resize.columns.size())};
+  const shape output{input[0], input[1], std::ssize(resize.rows), std::ssize(resize.columns)};
   const auto blends = [](const std::vector<resize_position>& positions) {
     return std::ranges::any_of(positions, [](const auto& at) { return at.weight != 0; });
   };
@@ -94,11 +79,9 @@ layer_shape infer(const resize2d_layer& resize, std::span<const layer_input> inp
   return {.output = output, .cost = element_cost(output, flops)};
 }
 
-layer_shape infer(const resample_layer& resample, std::span<const layer_input> inputs,
-                  layer_problems&) {
-  std::vector<std::int64_t> extents = inputs[0].shape.extents();
-  extents[resample.axis] = std::ssize(resample.indices) / resample.taps;
-  const shape output(std::move(extents));
+layer_shape infer(const resample_layer& resample, layer_inputs inputs, layer_problems&) {
+  const shape output =
+      with_extent(inputs[0].shape, resample.axis, std::ssize(resample.indices) / resample.taps);
   return {.output = output, .cost = element_cost(output, 2 * resample.taps - 1)};
 }
 
@@ -117,10 +100,10 @@ std::vector<layer_kind> resizing_kinds() {
              .help = "nearest: the element at or before a position; bilinear: interpolate four.",
              .default_value = "nearest",
              .choices = {"nearest", "bilinear"}},
-            {.name = "align_corners",
-             .type = parameter_type::boolean,
-             .help = "With bilinear: align the centers of the corner pixels, not their edges.",
-             .default_value = "false"}},
+            boolean_parameter("align_corners",
+                              "With bilinear: align the centers of the corner pixels, not their "
+                              "edges.",
+                              "false")},
            {},
            read_upsample}};
 }

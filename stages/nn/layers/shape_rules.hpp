@@ -1,5 +1,9 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +42,7 @@ struct layer_input {
   std::string giver;  ///< "layer 'conv1'" or "the network's input"
   graphline::shape shape;
 };
+using layer_inputs = std::span<const layer_input>;
 
 /// Output shapes, cost and weights that follow from a layer's input shapes.
 struct layer_shape {
@@ -52,39 +57,57 @@ struct layer_shape {
 class layer_problems {
  public:
   /// `subject` names the layer in messages: "conv2d" or "conv2d 'stem'". `values` contains the
-  /// parameters from YAML with their places.
-  layer_problems(std::string subject, const arguments& values, diagnostics& out)
-      : subject_(std::move(subject)), where_(values.where()), values_(&values), out_(out) {}
+  /// parameters from YAML with their places; without it, all errors are reported at `where`.
+  layer_problems(std::string subject, const place& where, diagnostics& out,
+                 const arguments* values = nullptr)
+      : subject_(std::move(subject)), where_(where), values_(values), out_(out) {}
 
-  /// Reports all errors at one place.
-  layer_problems(std::string subject, const place& where, diagnostics& out)
-      : subject_(std::move(subject)), where_(where), out_(out) {}
-
-  /// Reports "SUBJECT MESSAGE" at the layer or at one of its parameters.
-  void report(const std::string& message) { add(where_, message); }
-  void report_at(std::string_view parameter, const std::string& message) {
+  /// Reports "SUBJECT MESSAGE" at a parameter, or at the layer if the parameter was not given.
+  template <class... Values>
+  void report_at(std::string_view parameter, fmt::format_string<Values...> message,
+                 Values&&... values) {
+    any_ = true;
     const bool given = values_ != nullptr && values_->has(parameter);
-    add(given ? values_->where(parameter) : where_, message);
+    out_.error(given ? values_->where(parameter) : where_,
+               subject_ + " " + fmt::format(message, std::forward<Values>(values)...));
   }
 
-  bool any() const noexcept { return any_; }
+  /// Report likewise, and end the reader or shape rule that `result_of` calls.
+  template <class... Values>
+  [[noreturn]] void refuse_at(std::string_view parameter, fmt::format_string<Values...> message,
+                              Values&&... values) {
+    report_at(parameter, message, std::forward<Values>(values)...);
+    throw refused();
+  }
+  template <class... Values>
+  [[noreturn]] void refuse(fmt::format_string<Values...> message, Values&&... values) {
+    refuse_at("", message, std::forward<Values>(values)...);
+  }
+
+  /// Returns the result of a reader or shape rule; empty if anything was reported.
+  template <class Rule>
+  auto result_of(const Rule& rule) -> std::optional<decltype(rule())> {
+    try {
+      auto result = rule();
+      if (!any_) return result;
+    } catch (const refused&) {
+    }
+    return {};
+  }
 
  private:
-  void add(const place& where, const std::string& message) {
-    any_ = true;
-    out_.error(where, subject_ + " " + message);
-  }
+  struct refused : std::exception {};
 
   std::string subject_;
   place where_;
-  const arguments* values_ = nullptr;
+  const arguments* values_;
   diagnostics& out_;
   bool any_ = false;
 };
 
-/// Returns output shapes, cost and weights of an operation; `inputs` excludes weights. After a
-/// reported error the result is unspecified.
-layer_shape shape_rule(const layer_operation& operation, std::span<const layer_input> inputs,
+/// Returns output shapes, cost and weights of an operation; `inputs` excludes weights. To be called
+/// within `result_of`.
+layer_shape shape_rule(const layer_operation& operation, layer_inputs inputs,
                        layer_problems& problems);
 
 }  // namespace graphline::nn

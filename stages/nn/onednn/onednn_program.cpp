@@ -20,17 +20,38 @@ std::string operation_name(std::string_view content, const dnnl::primitive_desc_
                                 : std::string(content);
 }
 
-/// Runs an operation with denormals flushed to zero.
-class flushing_operation final : public host_operation {
+/// A primitive bound to its arguments. A call allocates nothing. @throws run_error with owner, name
+/// and oneDNN's status.
+class bound_primitive {
  public:
-  explicit flushing_operation(std::unique_ptr<host_operation> of) : of_(std::move(of)) {}
+  bound_primitive(std::string name, std::string owner, dnnl::primitive primitive,
+                  const std::vector<host_operand>& operands, const std::vector<void*>& addresses)
+      : name_(std::move(name)),
+        owner_(std::move(owner)),
+        primitive_(std::move(primitive)),
+        stream_(onednn_engine()) {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      memories_.emplace_back(operands[i].tensor.layout, onednn_engine(), addresses[i]);
+      arguments_.push_back({operands[i].role, memories_.back().get()});
+    }
+  }
 
-  std::string_view name() const noexcept override { return of_->name(); }
-  void run() override { of_->run(); }
-  bool flushes_denormals() const noexcept override { return true; }
+  void operator()() const {
+    const dnnl_status_t status = dnnl_primitive_execute(
+        primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()), arguments_.data());
+    if (status != dnnl_success) {
+      throw run_error(
+          fmt::format("{}: oneDNN failed to run {}: {}", owner_, name_, dnnl_status2str(status)));
+    }
+  }
 
  private:
-  std::unique_ptr<host_operation> of_;
+  std::string name_;
+  std::string owner_;  // leads messages: "stage 'head', layer '0.linear'"
+  dnnl::primitive primitive_;
+  dnnl::stream stream_;
+  std::vector<dnnl::memory> memories_;      // own the handles in arguments_
+  std::vector<dnnl_exec_arg_t> arguments_;  // for the C interface, made once
 };
 
 }  // namespace
@@ -71,27 +92,6 @@ std::string onednn_choice(const std::string& operations, precision asked, bool o
   return choice;
 }
 
-onednn_operation::onednn_operation(std::string name, std::string owner, dnnl::primitive primitive,
-                                   const std::vector<onednn_argument>& arguments)
-    : name_(std::move(name)),
-      owner_(std::move(owner)),
-      primitive_(std::move(primitive)),
-      stream_(onednn_engine()) {
-  for (const onednn_argument& argument : arguments) {
-    memories_.emplace_back(argument.layout, onednn_engine(), argument.data);
-    arguments_.push_back({argument.role, memories_.back().get()});
-  }
-}
-
-void onednn_operation::run() {
-  const dnnl_status_t status = dnnl_primitive_execute(
-      primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()), arguments_.data());
-  if (status != dnnl_success) {
-    throw run_error(
-        fmt::format("{}: oneDNN failed to run {}: {}", owner_, name_, dnnl_status2str(status)));
-  }
-}
-
 void host_program::add_primitive(std::string_view content, const std::string& owner,
                                  const dnnl::primitive& primitive,
                                  const dnnl::primitive_desc_base& chosen,
@@ -102,10 +102,28 @@ void host_program::add_primitive(std::string_view content, const std::string& ow
         {DNNL_ARG_SCRATCHPAD, {add_buffer(buffer_place::scratch, bytes), scratchpad}});
   }
   const std::string name = operation_name(content, chosen);
-  steps.push_back({name, std::move(operands),
-                   [name, owner, primitive](const std::vector<onednn_argument>& arguments)
-                       -> std::unique_ptr<host_operation> {
-                     return std::make_unique<onednn_operation>(name, owner, primitive, arguments);
+  steps.push_back({name, operands, [=](const std::vector<void*>& addresses) {
+                     return bound_primitive(name, owner, primitive, operands, addresses);
+                   }});
+}
+
+void host_program::add_loops(std::string name, std::vector<host_operand> from,
+                             const std::vector<host_operand>& to, host_loops loops) {
+  const std::size_t reads = from.size();
+  from.insert(from.end(), to.begin(), to.end());
+  steps.push_back({std::move(name), std::move(from),
+                   [reads, loops = std::move(loops)](const std::vector<void*>& addresses) {
+                     std::vector<const float*> read;
+                     std::vector<float*> written;
+                     for (std::size_t i = 0; i < addresses.size(); ++i) {
+                       auto* const data = static_cast<float*>(addresses[i]);
+                       if (i < reads) {
+                         read.push_back(data);
+                       } else {
+                         written.push_back(data);
+                       }
+                     }
+                     return [=] { loops(read, written); };
                    }});
 }
 
@@ -134,14 +152,12 @@ void host_program::load_constants(std::byte* weights) {
 std::vector<host_program::bound_step> host_program::bind(const program_memory& memory) const {
   std::vector<bound_step> operations;
   for (const host_step& step : steps) {
-    std::vector<onednn_argument> arguments;
+    std::vector<void*> addresses;
     for (const host_operand& operand : step.operands) {
-      arguments.push_back({operand.role, operand.tensor.layout,
-                           address_of(operand.tensor.buffer, memory) + operand.offset});
+      addresses.push_back(address_of(operand.tensor.buffer, memory) + operand.offset);
     }
-    bound_step operation = step.make(arguments);
-    if (flush_denormals) operation = std::make_unique<flushing_operation>(std::move(operation));
-    operations.push_back(std::move(operation));
+    operations.push_back(
+        std::make_unique<host_function>(step.name, step.bind(addresses), flush_denormals));
   }
   return operations;
 }

@@ -11,39 +11,10 @@
 
 #include "framework/base/precision.hpp"
 #include "framework/base/tensor_type.hpp"
-#include "framework/device/host/host_device.hpp"
+#include "stages/nn/onednn/host_function.hpp"
 #include "stages/nn/program/program.hpp"
 
 namespace graphline::nn {
-
-/// Role and address of an argument of a primitive.
-struct onednn_argument {
-  int role = 0;  ///< DNNL_ARG_SRC, ...
-  dnnl::memory::desc layout;
-  void* data = nullptr;
-};
-
-/// A oneDNN primitive bound to its arguments, as an operation of the `host` device. `run` allocates
-/// nothing.
-class onednn_operation final : public host_operation {
- public:
-  /// `owner` leads the message of a failure: "stage 'head', layer '0.linear'".
-  onednn_operation(std::string name, std::string owner, dnnl::primitive primitive,
-                   const std::vector<onednn_argument>& arguments);
-
-  std::string_view name() const noexcept override { return name_; }
-
-  /// @throws run_error with owner, name and oneDNN's status.
-  void run() override;
-
- private:
-  std::string name_;
-  std::string owner_;
-  dnnl::primitive primitive_;
-  dnnl::stream stream_;
-  std::vector<dnnl::memory> memories_;      // own the handles in arguments_
-  std::vector<dnnl_exec_arg_t> arguments_;  // for the C interface, made once
-};
 
 const dnnl::engine& onednn_engine();
 
@@ -72,18 +43,27 @@ struct host_value {
   dnnl::memory::desc layout;
 };
 
+/// A tensor, or a part of it, that a step reads or writes.
 struct host_operand {
-  int role = 0;  ///< DNNL_ARG_SRC, ...
+  host_operand(int primitives_role, host_value of, std::size_t from = 0)
+      : role(primitives_role), tensor(std::move(of)), offset(from) {}
+  host_operand(host_value of, std::size_t from = 0) : tensor(std::move(of)), offset(from) {}
+
+  int role = 0;  ///< DNNL_ARG_SRC, ...; loops need none
   host_value tensor;
-  std::size_t offset = 0;  ///< bytes from the start of the buffer
+  std::size_t offset;  ///< bytes from the start of the buffer
 };
 
-/// An operation not yet bound to memory. `make` binds it to the operands, in order.
+/// An operation not yet bound to memory. `bind` returns it with the addresses of its operands.
 struct host_step {
   std::string name;  ///< "conv2d+bias+gelu [jit:avx512_core]"
   std::vector<host_operand> operands;
-  std::function<std::unique_ptr<host_operation>(const std::vector<onednn_argument>&)> make;
+  std::function<std::function<void()>(const std::vector<void*>&)> bind;
 };
+
+/// Graphline's own loops, called with the addresses of what they read and what they write.
+using host_loops =
+    std::function<void(const std::vector<const float*>& from, const std::vector<float*>& to)>;
 
 /// A weight in host memory, and the layout in which steps read it.
 struct host_constant {
@@ -96,7 +76,7 @@ struct host_constant {
 /// A program for the `host` device. Primitives must be made on the device's worker thread, because
 /// oneDNN plans for the number of threads of the calling thread.
 struct host_program : program {
-  using bound_step = std::unique_ptr<host_operation>;
+  using bound_step = std::unique_ptr<host_function>;
 
   std::vector<host_step> steps;
   std::vector<host_constant> constants;  ///< empty after `load_constants`
@@ -111,6 +91,10 @@ struct host_program : program {
     add_primitive(content, owner, Primitive(chosen), chosen, chosen.scratchpad_desc(),
                   std::move(operands));
   }
+
+  /// Adds loops as a step.
+  void add_loops(std::string name, std::vector<host_operand> from,
+                 const std::vector<host_operand>& to, host_loops loops);
 
   static void enqueue(stream& s, const bound_step& step) { host_enqueue(s, *step); }
 

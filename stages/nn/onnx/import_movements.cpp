@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "stages/nn/layers/layers.hpp"
 #include "stages/nn/onnx/onnx_importer.hpp"
 #include "stages/nn/operations/scalar_math.hpp"
 
@@ -17,16 +18,10 @@ std::size_t import_dropout(onnx_importer& to, const onnx_call& node) {
 }
 
 std::size_t import_concat(onnx_importer& to, const onnx_call& node) {
-  const std::size_t axis = node.axis(node.integer("axis", 1), node.extents(0).rank());
+  const std::size_t axis = concat_axis(node);
   std::vector<std::size_t> values;
-  std::optional<shape> others;  // extents except along the axis
   for (std::size_t i = 0; i < node.inputs(); ++i) {
-    std::vector<std::int64_t> extents = node.extents(i).extents();
-    node.require(axis < extents.size(), "has shapes that do not fit together");
-    const bool empty = std::exchange(extents[axis], 1) == 0;
-    node.require(!others || *others == shape(extents), "has shapes that do not fit together");
-    others = shape(std::move(extents));
-    if (!empty) values.push_back(to.value(i));
+    if (node.extents(i)[axis] > 0) values.push_back(to.value(i));
   }
   node.require(!values.empty(), "gives no elements, which is not supported");
   return values.size() == 1 ? values.front() : to.add(concat_layer{axis}, std::move(values));
@@ -134,11 +129,8 @@ onnx_operator imported_arg_of(bool largest) {
     const bool last = node.integer("select_last_index", 0) != 0;
     const std::size_t index = to.add_all(
         top_k_layer{.axis = axis, .largest = largest, .last_of_equal = last}, {to.value(0)}, {})[1];
-    std::vector<std::int64_t> extents = to.shape_of(index).extents();
-    if (node.integer("keepdims", 1) == 0) {
-      extents.erase(extents.begin() + static_cast<std::ptrdiff_t>(axis));
-    }
-    return to.add_reshape(index, shape(std::move(extents)));
+    const bool keeps = node.integer("keepdims", 1) != 0;
+    return to.add_reshape(index, reduced_shape(node.extents(0), {axis}, keeps));
   });
 }
 
@@ -161,14 +153,12 @@ std::size_t import_one_hot(onnx_importer& to, const onnx_call& node) {
   node.charge(shape{depth});
   std::vector<float> positions(static_cast<std::size_t>(depth));
   std::iota(positions.begin(), positions.end(), 0.0F);
-  std::vector<std::int64_t> along(indices.rank() + 1 - axis, 1);
-  along[0] = depth;
+  const shape along = first_of(depth, indices.rank() + 1 - axis);
   std::vector<std::int64_t> extents = indices.extents();
   extents.insert(extents.begin() + static_cast<std::ptrdiff_t>(axis), 1);
   const std::size_t index = to.add_reshape(to.value(0), shape(std::move(extents)));
   const auto is_at = [&](std::size_t value) {
-    return to.add_pointwise(pointwise_function::equal,
-                            {value, to.add_constant(positions, shape(along))});
+    return to.add_pointwise(pointwise_function::equal, {value, to.add_constant(positions, along)});
   };
   const std::size_t from_end =
       to.add_pointwise(pointwise_function::add, {index, to.add_number(static_cast<float>(depth))});

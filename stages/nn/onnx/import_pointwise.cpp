@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -27,7 +28,7 @@ onnx_operator one_operand(function of, float alpha, const char* second = nullptr
 }
 
 /// Combines any number of operands from left to right.
-std::size_t fold(onnx_importer& to, const onnx_call& node, function of) {
+std::size_t fold(function of, onnx_importer& to, const onnx_call& node) {
   std::size_t result = to.value(0);
   for (std::size_t i = 1; i < node.inputs(); ++i) {
     result = to.add_pointwise(of, {result, to.value(i)});
@@ -36,30 +37,25 @@ std::size_t fold(onnx_importer& to, const onnx_call& node, function of) {
 }
 
 std::size_t import_mean(onnx_importer& to, const onnx_call& node) {
-  const std::size_t sum = fold(to, node, function::add);
+  const std::size_t sum = fold(function::add, to, node);
   const float share = 1.0F / static_cast<float>(node.inputs());
   return to.add_pointwise(function::mul, {sum, to.add_number(share)});
 }
 
+/// The bounds are attributes before operator set 11, and inputs since.
 std::size_t import_clip(onnx_importer& to, const onnx_call& node) {
-  float high = std::numeric_limits<float>::max();  // ONNX's default
-  float low = -high;
-  if (to.opset() < 11) {
-    low = node.number("min", low);
-    high = node.number("max", high);
-  } else {
-    const auto is_computed = [&](std::size_t input) {
-      return node.has(input) && !node.is_constant(input);
-    };
-    if (is_computed(1) || is_computed(2)) {
-      const std::size_t least = node.has(1) ? to.value(1) : to.add_number(low);
-      const std::size_t x = to.add_pointwise(function::max, {to.value(0), least});
-      const std::size_t most = node.has(2) ? to.value(2) : to.add_number(high);
-      return to.add_pointwise(function::min, {x, most});
-    }
-    if (node.has(1)) low = node.number(1);
-    if (node.has(2)) high = node.number(2);
+  constexpr float most = std::numeric_limits<float>::max();  // ONNX's default
+  const auto is_computed = [&](std::size_t input) {
+    return node.has(input) && !node.is_constant(input);
+  };
+  if (is_computed(1) || is_computed(2)) {
+    const std::size_t low = node.has(1) ? to.value(1) : to.add_number(-most);
+    const std::size_t x = to.add_pointwise(function::max, {to.value(0), low});
+    const std::size_t high = node.has(2) ? to.value(2) : to.add_number(most);
+    return to.add_pointwise(function::min, {x, high});
   }
+  const float low = node.has(1) ? node.number(1) : node.number("min", -most);
+  const float high = node.has(2) ? node.number(2) : node.number("max", most);
   // If `high` is below `low`, ONNX's min(max(x, low), high) gives `high`.
   return to.add_pointwise(function::clip, {to.value(0)}, std::min(low, high), high);
 }
@@ -83,9 +79,8 @@ std::size_t import_pow(onnx_importer& to, const onnx_call& node) {
     const bool keeps_shape = node.extents(1).rank() <= node.extents(0).rank();
     if (exponent.size() == 1 && keeps_shape) {
       const std::size_t x = to.value(0);
-      for (int whole = 1; whole <= 8; ++whole) {
-        if (exponent[0] == static_cast<float>(whole)) return add_power(to, x, whole);
-      }
+      const int whole = exponent[0] >= 1 && exponent[0] <= 8 ? static_cast<int>(exponent[0]) : 0;
+      if (whole > 0 && exponent[0] == static_cast<float>(whole)) return add_power(to, x, whole);
       const bool roots = !is_whole(node.type(0).element);
       if (exponent[0] == -1 && roots) return to.add_pointwise(function::reciprocal, {x});
       if (exponent[0] == 0.5F && roots) return to.add_pointwise(function::sqrt, {x});
@@ -108,9 +103,7 @@ std::size_t import_prelu(onnx_importer& to, const onnx_call& node) {
   std::size_t slope = to.value(1);
   const std::int64_t slopes = node.extents(1).elements();
   if (node.extents(1).rank() == 1 && x.rank() > 2 && slopes == x[1] && slopes != x[x.rank() - 1]) {
-    std::vector<std::int64_t> channels(x.rank() - 1, 1);
-    channels[0] = x[1];
-    slope = to.add_reshape(slope, shape(std::move(channels)));
+    slope = to.add_reshape(slope, first_of(x[1], x.rank() - 1));
   }
   return to.add_pointwise(function::prelu, {to.value(0), slope});
 }
@@ -174,13 +167,9 @@ onnx_operators imported_pointwise() {
          return to.add_pointwise(function::is_nan, {to.value(0)});
        })},
       {"LeakyRelu", one_operand(function::leaky_relu, 0.01F)},
-      {"Max", one_output([](onnx_importer& to, const onnx_call& node) {
-         return fold(to, node, function::max);
-       })},
+      {"Max", one_output(std::bind_front(fold, function::max))},
       {"Mean", one_output(import_mean)},
-      {"Min", one_output([](onnx_importer& to, const onnx_call& node) {
-         return fold(to, node, function::min);
-       })},
+      {"Min", one_output(std::bind_front(fold, function::min))},
       {"Mod", one_output([](onnx_importer& to, const onnx_call& node) {
          const auto of = node.integer("fmod", 0) != 0 ? function::fmod : function::mod;
          return to.add_pointwise(of, {to.value(0), to.value(1)});
@@ -188,9 +177,7 @@ onnx_operators imported_pointwise() {
       {"PRelu", one_output(import_prelu)},
       {"Pow", one_output(import_pow)},
       {"Selu", one_operand(function::selu, selu_alpha, "gamma", selu_gamma)},
-      {"Sum", one_output([](onnx_importer& to, const onnx_call& node) {
-         return fold(to, node, function::add);
-       })},
+      {"Sum", one_output(std::bind_front(fold, function::add))},
       {"ThresholdedRelu", one_operand(function::thresholded_relu, 1.0F)},
   };
   for (const pointwise_traits& of : pointwise_functions()) {

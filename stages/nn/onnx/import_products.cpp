@@ -105,13 +105,8 @@ std::size_t import_conv(onnx_importer& to, const onnx_call& node) {
   const std::size_t weight = column ? to.add_weight(1, node.floats(1), {w[0], w[1], 1, w[2]})
                                     : weight_of(to, node, read.dimensions);
   if (read.dimensions == 3) read.value = add_planes(to, node, read.value, window);
-  const conv2d_layer layer{.out_channels = node.extents(1)[0],
-                           .kernel = without_depth(window.kernel),
-                           .stride = without_depth(window.stride),
-                           .padding = without_depth(window.before),
-                           .padding_after = without_depth(window.after),
-                           .dilation = without_depth(window.dilation),
-                           .groups = groups_of(node)};
+  conv2d_layer layer{.out_channels = w[0], .groups = groups_of(node)};
+  set_window(layer, window);
   const std::size_t given = add_convolution(to, node, read, layer, weight);
   const shape s = to.shape_of(given);
   if (column) return to.add_reshape(given, {s[0], s[1], s[3], 1});
@@ -153,13 +148,8 @@ std::size_t import_conv_transpose(onnx_importer& to, const onnx_call& node) {
     }
     window.after[axis] -= added[axis];
   }
-  const conv_transpose2d_layer layer{.out_channels = extents[1] * groups,
-                                     .kernel = without_depth(window.kernel),
-                                     .stride = without_depth(window.stride),
-                                     .padding = without_depth(window.before),
-                                     .padding_after = without_depth(window.after),
-                                     .dilation = without_depth(window.dilation),
-                                     .groups = groups};
+  conv_transpose2d_layer layer{.out_channels = extents[1] * groups, .groups = groups};
+  set_window(layer, window);
   return add_convolution(to, node, read, layer, weight);
 }
 

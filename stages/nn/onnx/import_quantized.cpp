@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "stages/nn/onnx/onnx_importer.hpp"
@@ -38,12 +37,10 @@ class quantized_body {
     if (extents.elements() == 1 || axis + 1 == rank) return parameter;
     node_.require(extents.rank() == 1 && axis < rank,
                   "has a scale or zero point for each block, which is not supported");
-    std::vector<std::int64_t> wanted(rank - axis, 1);
-    wanted[0] = extents[0];
-    const std::vector<std::int64_t> dimensions{std::ssize(wanted)};
+    const shape wanted = first_of(extents[0], rank - axis);
     return to_.apply("Reshape", {parameter, to_.name_of({.element = onnx_type::int64,
-                                                         .extents = shape(dimensions),
-                                                         .values = std::move(wanted)})});
+                                                         .extents = {std::ssize(wanted.extents())},
+                                                         .values = wanted.extents()})});
   }
 
   /// Returns input x minus its zero point, in float32.

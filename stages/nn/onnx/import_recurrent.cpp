@@ -1,12 +1,12 @@
 #include <algorithm>
-#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "stages/nn/onnx/onnx_importer.hpp"
 
 namespace graphline::nn::onnx {
 namespace {
-
-using strings = std::vector<std::string>;
 
 /// Positions in ONNX of the gates of `recurrent_layer`, and of the gates with peepholes.
 std::vector<std::int64_t> gates_of(const recurrent_layer& recurrent) {
@@ -55,27 +55,30 @@ std::vector<float> bias_in_order(const std::vector<float>& from, const recurrent
 
 /// Returns the node's cell by its activations, which are the same in all directions.
 recurrent_cell cell_of(const onnx_call& node, std::size_t directions) {
-  using enum recurrent_cell;
-  static const std::map<std::string_view, strings> usual = {
-      {"RNN", {"Tanh"}}, {"GRU", {"Sigmoid", "Tanh"}}, {"LSTM", {"Sigmoid", "Tanh", "Tanh"}}};
-  static const std::map<strings, recurrent_cell> cells = {{{"Tanh"}, tanh},
-                                                          {{"Relu"}, relu},
-                                                          {{"Sigmoid"}, sigmoid},
-                                                          {{"Sigmoid", "Tanh"}, gru},
-                                                          {{"Sigmoid", "Tanh", "Tanh"}, lstm}};
-  strings functions = usual.at(node.node().op_type);
-  const std::size_t count = functions.size();
-  if (const auto* given = node.node().attribute<strings>("activations")) {
-    bool fit = given->size() == count * directions;
-    for (std::size_t i = count; fit && i < given->size(); ++i) {
-      fit = (*given)[i] == (*given)[i - count];
+  struct known_cell {
+    std::string_view op_type;
+    std::vector<std::string> activations;
+    recurrent_cell cell;
+  };
+  static const known_cell cells[] = {// the usual one of each operator first
+                                     {"RNN", {"Tanh"}, recurrent_cell::tanh},
+                                     {"RNN", {"Relu"}, recurrent_cell::relu},
+                                     {"RNN", {"Sigmoid"}, recurrent_cell::sigmoid},
+                                     {"GRU", {"Sigmoid", "Tanh"}, recurrent_cell::gru},
+                                     {"LSTM", {"Sigmoid", "Tanh", "Tanh"}, recurrent_cell::lstm}};
+  const auto* given = node.node().attribute<std::vector<std::string>>("activations");
+  for (const auto& [op_type, activations, cell] : cells) {
+    if (op_type != node.node().op_type) continue;
+    std::vector<std::string> all;
+    for (std::size_t i = 0; i < directions; ++i) {
+      all.insert(all.end(), activations.begin(), activations.end());
     }
-    functions = fit ? strings(given->begin(), given->begin() + std::ssize(functions)) : strings();
+    if (given == nullptr || *given == all) return cell;
   }
-  const auto found = cells.find(functions);
-  node.require(found != cells.end(), "has activations that are not supported");
-  return found->second;
+  node.refuse("has activations that are not supported");
 }
+
+}  // namespace
 
 std::vector<std::size_t> import_recurrent(onnx_importer& to, const onnx_call& node) {
   const bool batch_first = node.integer("layout", 0) != 0;
@@ -121,9 +124,7 @@ std::vector<std::size_t> import_recurrent(onnx_importer& to, const onnx_call& no
   node.charge(state);
   std::vector<std::size_t> inputs{sequence};
   for (std::size_t i = 0; i < (recurrent.cell == recurrent_cell::lstm ? 2 : 1); ++i) {
-    const auto count = static_cast<std::size_t>(state.elements());
-    inputs.push_back(node.has(5 + i) ? turned(to.value(5 + i))
-                                     : to.add_constant(std::vector<float>(count), state));
+    inputs.push_back(node.has(5 + i) ? turned(to.value(5 + i)) : to.add_number(0, state));
   }
   const std::vector<std::int64_t> order = gates_of(recurrent);
   std::vector<std::size_t> weights;
@@ -137,8 +138,7 @@ std::vector<std::size_t> import_recurrent(onnx_importer& to, const onnx_call& no
                  "has a bias that does not fit its weights");
     weights.push_back(to.add_weight(3, bias_in_order(node.floats(3), recurrent), bias));
   } else {
-    const auto count = static_cast<std::size_t>(bias.elements());
-    weights.push_back(to.add_constant(std::vector<float>(count), bias));
+    weights.push_back(to.add_number(0, bias));
   }
   if (recurrent.peepholes) {
     const shape peepholes{directions, 3 * hidden};
@@ -157,12 +157,6 @@ std::vector<std::size_t> import_recurrent(onnx_importer& to, const onnx_call& no
     given[0] = to.add(transpose_layer{{0, 2, 1, 3}}, {apart});
   }
   return given;
-}
-
-}  // namespace
-
-onnx_operators imported_recurrent() {
-  return {{"GRU", import_recurrent}, {"LSTM", import_recurrent}, {"RNN", import_recurrent}};
 }
 
 }  // namespace graphline::nn::onnx

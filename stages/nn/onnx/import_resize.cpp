@@ -157,6 +157,8 @@ resample_layer cubic_along(std::size_t axis, std::int64_t extent, std::span<cons
   return resample;
 }
 
+}  // namespace
+
 std::size_t import_resize(onnx_importer& to, const onnx_call& node) {
   const bool upsample = is_upsample(to, node);
   const std::string mode = node.text("mode", "nearest");
@@ -214,26 +216,16 @@ std::size_t import_resize(onnx_importer& to, const onnx_call& node) {
     };
     // Resizes the last two dimensions; the dimensions before them count as planes.
     node.require(all.size() >= 2, "has fewer than two dimensions");
-    std::int64_t planes = 1;
-    for (std::size_t axis = 0; axis + 2 < all.size(); ++axis) {
-      node.require(keeps(all[axis]),
-                   "resizes other than the last two dimensions, which is not supported");
-      planes *= all[axis].from;
-    }
     const std::size_t height = all.size() - 2;
+    node.require(std::ranges::all_of(std::span(all).first(height), keeps),
+                 "resizes other than the last two dimensions, which is not supported");
+    const std::int64_t planes = extents_along(node.extents(0).extents(), height).outer;
     if (all.size() != 4) x = to.add_reshape(x, {1, planes, all[height].from, all.back().from});
     x = to.add(resize2d_layer{positions(height), positions(height + 1)}, {x});
     x = to.add_reshape(x, shape(std::move(result)));
   }
-  const auto adds = [](std::int64_t count) { return count > 0; };
-  const bool pads = std::ranges::any_of(pad.before, adds) || std::ranges::any_of(pad.after, adds);
-  return pads ? to.add(std::move(pad), {x}) : x;
-}
-
-}  // namespace
-
-onnx_operators imported_resizing() {
-  return {{"Resize", one_output(import_resize)}, {"Upsample", one_output(import_resize)}};
+  const std::vector<std::int64_t> zeros(all.size(), 0);
+  return pad.before != zeros || pad.after != zeros ? to.add(std::move(pad), {x}) : x;
 }
 
 }  // namespace graphline::nn::onnx

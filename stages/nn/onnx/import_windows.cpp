@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 
 #include "stages/nn/layers/layers.hpp"
 #include "stages/nn/onnx/onnx_importer.hpp"
+#include "stages/nn/operations/movements.hpp"
 
 namespace graphline::nn::onnx {
 
@@ -18,9 +20,7 @@ window_images images_of(onnx_importer& to, const onnx_call& node) {
   node.require(s.rank() >= 3 && s.rank() <= 5,
                "goes over other than one to three dimensions beside batch and channels, which is "
                "not supported");
-  for (const std::int64_t extent : s.extents()) {
-    node.require(extent <= most_of_window, "has an extent beyond 2^31 - 1");
-  }
+  node.require(std::ranges::max(s.extents()) <= most_of_window, "has an extent beyond 2^31 - 1");
   if (s.rank() > 3) return {to.value(0), s.rank() - 2};
   return {to.add_reshape(to.value(0), {s[0], s[1], 1, s[2]}), 1};
 }
@@ -45,10 +45,9 @@ std::optional<extent_triple> triple_of(const onnx_call& node, std::string_view a
   if (given->size() != dimensions) {
     node.refuse(fmt::format("has {} numbers as its '{}'", given->size(), attribute));
   }
-  for (const std::int64_t number : *given) {
-    node.require(number >= 0 && number <= most_of_window,
-                 "has a number of its window that is not from 0 to 2^31 - 1");
-  }
+  const auto [least, most] = std::ranges::minmax(*given);
+  node.require(least >= 0 && most <= most_of_window,
+               "has a number of its window that is not from 0 to 2^31 - 1");
   return window_extents(shape(*given), dimensions);
 }
 
@@ -57,10 +56,9 @@ window_attributes window_of(const onnx_call& node, const extent_triple& kernel, 
   window.stride = triple_of(node, "strides").value_or(window.stride);
   window.dilation = triple_of(node, "dilations").value_or(window.dilation);
   for (const extent_triple& numbers : {window.kernel, window.stride, window.dilation}) {
-    for (const std::int64_t number : numbers) {
-      node.require(number > 0 && number <= most_of_window,
-                   "has a kernel, stride or dilation that is not from 1 to 2^31 - 1");
-    }
+    const auto [least, most] = std::ranges::minmax(numbers);
+    node.require(least > 0 && most <= most_of_window,
+                 "has a kernel, stride or dilation that is not from 1 to 2^31 - 1");
   }
   const std::size_t dimensions = node.extents(0).rank() - 2;
   const std::string automatic = node.text("auto_pad", "NOTSET");
@@ -68,10 +66,8 @@ window_attributes window_of(const onnx_call& node, const extent_triple& kernel, 
     const auto pads = node.integers("pads");
     if (!pads) return window;
     node.require(pads->size() == 2 * dimensions, "needs two pads per dimension");
-    for (const std::int64_t number : *pads) {
-      node.require(number >= 0 && number <= most_of_window,
-                   "has pads that are not from 0 to 2^31 - 1");
-    }
+    const auto [least, most] = std::ranges::minmax(*pads);
+    node.require(least >= 0 && most <= most_of_window, "has pads that are not from 0 to 2^31 - 1");
     for (std::size_t i = 0; i < dimensions; ++i) {
       window.before[3 - dimensions + i] = (*pads)[i];
       window.after[3 - dimensions + i] = (*pads)[dimensions + i];
@@ -99,7 +95,7 @@ using function = pointwise_function;
 using reduced_by = reduce_layer::reduction;
 
 /// Pools three dimensions in two steps with the same result: height and width, then depth.
-std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method) {
+std::size_t import_pool(pooling method, onnx_importer& to, const onnx_call& node) {
   const window_images read = images_of(to, node);
   const auto kernel = triple_of(node, "kernel_shape");
   node.require(kernel.has_value(), "lacks its kernel_shape");
@@ -116,14 +112,8 @@ std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method
   node.require(!(apart && node.text("auto_pad", "NOTSET").starts_with("SAME")),
                "takes elements that lie apart with an auto_pad of SAME, which is not supported; "
                "state its 'pads'");
-  pool2d_layer pool{.method = method,
-                    .kernel = without_depth(window.kernel),
-                    .stride = without_depth(window.stride),
-                    .padding = without_depth(window.before),
-                    .padding_after = without_depth(window.after),
-                    .dilation = without_depth(window.dilation),
-                    .count_include_pad = counts,
-                    .ceil_mode = ceil};
+  pool2d_layer pool{.method = method, .count_include_pad = counts, .ceil_mode = ceil};
+  set_window(pool, window);
   if (read.dimensions < 3) return add_as_given(to, to.add(pool, {read.value}), read.dimensions);
 
   const shape s = node.extents(0);
@@ -131,11 +121,11 @@ std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method
   const std::size_t smaller = to.add(pool, {planes});
   const std::int64_t height = to.shape_of(smaller)[2];
   const std::int64_t width = to.shape_of(smaller)[3];
-  pool.kernel = {window.kernel[0], 1};
-  pool.stride = {window.stride[0], 1};
-  pool.padding = {window.before[0], 0};
-  pool.padding_after = extent_pair{window.after[0], 0};
-  pool.dilation = {window.dilation[0], 1};
+  set_window(pool, {.kernel = {1, window.kernel[0], 1},
+                    .stride = {1, window.stride[0], 1},
+                    .dilation = {1, window.dilation[0], 1},
+                    .before = {0, window.before[0], 0},
+                    .after = {0, window.after[0], 0}});
   const std::size_t given =
       to.add(pool, {to.add_reshape(smaller, {s[0], s[1], s[2], height * width})});
   // Count the FLOPs of a single pass over each window, as in the model as written.
@@ -147,7 +137,7 @@ std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method
   return to.add_reshape(given, {s[0], s[1], to.shape_of(given)[2], height, width});
 }
 
-std::size_t import_global_pool(onnx_importer& to, const onnx_call& node, reduced_by how) {
+std::size_t import_global_pool(reduced_by how, onnx_importer& to, const onnx_call& node) {
   const std::size_t rank = node.extents(0).rank();
   if (how == reduced_by::mean && rank == 4) {
     return to.add(adaptive_avg_pool2d_layer{{1, 1}}, {to.value(0)});
@@ -195,12 +185,7 @@ std::size_t import_reduce_log_sum_exp(onnx_importer& to, const onnx_call& node) 
   const std::size_t sum = to.add(reduce_layer{reduced_by::sum, axes}, {powers});
   const std::size_t logarithm = to.add_pointwise(function::log, {sum});
   const std::size_t whole = to.add_pointwise(function::add, {logarithm, largest});
-  std::vector<std::int64_t> extents;
-  for (std::size_t axis = 0; axis < node.extents(0).rank(); ++axis) {
-    const bool reduced = std::ranges::find(axes, axis) != axes.end();
-    if (!reduced || keeps) extents.push_back(reduced ? 1 : node.extents(0)[axis]);
-  }
-  return to.add_reshape(whole, shape(std::move(extents)));
+  return to.add_reshape(whole, reduced_shape(node.extents(0), axes, keeps));
 }
 
 /// Normalizes along the axis. Before operator set 13, ONNX merges all dimensions from the axis on.
@@ -210,8 +195,7 @@ std::size_t normalize_along(onnx_importer& to, const onnx_call& node, const Add&
   const std::size_t axis =
       node.axis(node.integer("axis", to.opset() < 13 ? 1 : -1), extents.rank());
   if (to.opset() >= 13 || axis + 1 == extents.rank()) return add(to.value(0), axis);
-  std::int64_t rows = 1;
-  for (std::size_t i = 0; i < axis; ++i) rows *= extents[i];
+  const std::int64_t rows = extents_along(extents.extents(), axis).outer;
   const std::size_t x = to.add_reshape(to.value(0), {rows, extents.elements() / rows});
   return to.add_reshape(add(x, 1), extents);
 }
@@ -244,16 +228,15 @@ std::size_t normalize_rows(onnx_importer& to, std::size_t x, std::int64_t extent
 std::size_t import_layer_normalization(onnx_importer& to, const onnx_call& node) {
   const shape extents = node.extents(0);
   const std::size_t axis = node.axis(node.integer("axis", -1), extents.rank());
-  std::int64_t extent = 1;
-  for (std::size_t i = axis; i < extents.rank(); ++i) extent *= extents[i];
-  const std::vector<float> scale = node.floats(1);
-  const std::vector<float> bias =
-      node.has(2) ? node.floats(2) : std::vector<float>(scale.size(), 0.0F);
-  node.require(std::ssize(scale) == extent && std::ssize(bias) == extent,
+  const auto [outer, along, inner] = extents_along(extents.extents(), axis);
+  const std::int64_t extent = along * inner;
+  const bool has_bias = node.has(2);
+  node.require(node.input(1).extents.elements() == extent &&
+                   (!has_bias || node.input(2).extents.elements() == extent),
                "has a scale that broadcasts, which is not supported");
   const std::vector<std::size_t> weights{
-      to.add_weight(1, scale, {extent}),
-      node.has(2) ? to.add_weight(2, bias, {extent}) : to.add_constant(bias, {extent})};
+      to.add_weight(1, node.floats(1), {extent}),
+      has_bias ? to.add_weight(2, node.floats(2), {extent}) : to.add_number(0, {extent})};
   const std::size_t rows =
       normalize_rows(to, to.value(0), extent, node.number("epsilon", 1e-5F), weights);
   return to.add_reshape(rows, extents);
@@ -266,14 +249,9 @@ std::size_t normalize_groups(onnx_importer& to, const onnx_call& node, std::int6
                "has channels that its groups do not divide");
   const std::int64_t extent = extents.elements() / extents[0] / groups;
   node.charge(shape{extent});
-  const auto count = static_cast<std::size_t>(extent);
-  const std::size_t rows =
-      normalize_rows(to, to.value(0), extent, node.number("epsilon", 1e-5F),
-                     {to.add_constant(std::vector<float>(count, 1.0F), {extent}),
-                      to.add_constant(std::vector<float>(count, 0.0F), {extent})});
+  const std::size_t rows = normalize_rows(to, to.value(0), extent, node.number("epsilon", 1e-5F),
+                                          {to.add_number(1, {extent}), to.add_number(0, {extent})});
   const std::size_t whole = to.add_reshape(rows, extents);
-  std::vector<std::int64_t> channels(extents.rank() - 1, 1);
-  channels[0] = extents[1];
   const auto per_channel = [&](std::size_t input) {
     std::vector<float> values = node.floats(input);
     // In operator set 18, scale and bias contain one number per group.
@@ -286,7 +264,7 @@ std::size_t normalize_groups(onnx_importer& to, const onnx_call& node, std::int6
     }
     node.require(static_cast<std::int64_t>(values.size()) == extents[1],
                  "has a scale that does not fit its channels");
-    return to.add_weight(input, values, shape(channels));
+    return to.add_weight(input, values, first_of(extents[1], extents.rank() - 1));
   };
   const std::size_t scaled = to.add_pointwise(function::mul, {whole, per_channel(1)});
   return to.add_pointwise(function::add, {scaled, per_channel(2)});
@@ -308,8 +286,7 @@ std::size_t import_batch_normalization(onnx_importer& to, const onnx_call& node)
     node.input(i);  // refuses an input computed by the network
     weights.push_back(to.value(i));
   }
-  std::int64_t pixels = 1;
-  for (std::size_t i = 2; i < extents.rank(); ++i) pixels *= extents[i];
+  const std::int64_t pixels = extents_along(extents.extents(), 1).inner;
   std::size_t x = to.value(0);
   if (extents.rank() != 4) x = to.add_reshape(x, {extents[0], extents[1], pixels, 1});
   const batch_norm2d_layer norm{static_cast<double>(node.number("epsilon", 1e-5F))};
@@ -346,16 +323,10 @@ std::size_t import_local_response_normalization(onnx_importer& to, const onnx_ca
 
 onnx_operators imported_windows() {
   return {
-      {"AveragePool", one_output([](onnx_importer& to, const onnx_call& node) {
-         return import_pool(to, node, pooling::average);
-       })},
+      {"AveragePool", one_output(std::bind_front(import_pool, pooling::average))},
       {"BatchNormalization", one_output(import_batch_normalization)},
-      {"GlobalAveragePool", one_output([](onnx_importer& to, const onnx_call& node) {
-         return import_global_pool(to, node, reduced_by::mean);
-       })},
-      {"GlobalMaxPool", one_output([](onnx_importer& to, const onnx_call& node) {
-         return import_global_pool(to, node, reduced_by::max);
-       })},
+      {"GlobalAveragePool", one_output(std::bind_front(import_global_pool, reduced_by::mean))},
+      {"GlobalMaxPool", one_output(std::bind_front(import_global_pool, reduced_by::max))},
       {"GroupNormalization", one_output([](onnx_importer& to, const onnx_call& node) {
          return normalize_groups(to, node, node.integer("num_groups", 0));
        })},
@@ -366,9 +337,7 @@ onnx_operators imported_windows() {
       {"LRN", one_output(import_local_response_normalization)},
       {"LayerNormalization", one_output(import_layer_normalization)},
       {"LogSoftmax", one_output(import_log_softmax)},
-      {"MaxPool", one_output([](onnx_importer& to, const onnx_call& node) {
-         return import_pool(to, node, pooling::max);
-       })},
+      {"MaxPool", one_output(std::bind_front(import_pool, pooling::max))},
       {"ReduceL1", imported_reduction(reduced_by::sum, function::abs)},
       {"ReduceL2", imported_reduction(reduced_by::sum, function::mul, function::sqrt)},
       {"ReduceLogSum", imported_reduction(reduced_by::sum, {}, function::log)},

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
 
+#include "stages/nn/layers/layers.hpp"
+#include "stages/nn/onnx/onnx_constants.hpp"
 #include "stages/nn/onnx/onnx_forms.hpp"
-#include "stages/nn/onnx/onnx_functions.hpp"
 #include "stages/nn/operations/scalar_math.hpp"
 
 namespace graphline::nn::onnx {
@@ -40,85 +40,59 @@ constexpr real_function real_of(pointwise_function of) {
 }
 
 // Implementations of an operator for floating-point numbers and for integers; null for undefined
-// types. Floating-point results are computed in double and rounded to the element type.
-struct unary_function {
-  real_function of_reals;  // ignores its second operand
-  whole (*of_integers)(whole) = nullptr;
-};
+// types. Floating-point results are computed in double and rounded to the element type. Functions
+// of one operand ignore the second one.
 struct binary_function {
   real_function of_reals;
   whole (*of_integers)(whole, whole) = nullptr;
-};
-struct comparison {
-  bool (*of_reals)(double, double);
-  bool (*of_integers)(whole, whole);
+  bool compares = false;  ///< gives bool
 };
 
 template <class Function>
-constexpr comparison compares(Function apply) {
-  return {apply, apply};
+constexpr binary_function compares(Function /*stateless*/) {
+  return {[](double a, double b) { return Function()(a, b) ? 1.0 : 0.0; },
+          [](whole a, whole b) { return whole{Function()(a, b)}; }, true};
 }
 
-const onnx_tensor& same_type(const onnx_call& call, const onnx_tensor& a, const onnx_tensor& b) {
+void same_type(const onnx_call& call, const onnx_tensor& a, const onnx_tensor& b) {
   call.require(a.element == b.element, "has inputs of different types");
-  return b;
 }
 
-onnx_tensor applied(const onnx_call& call, const onnx_tensor& from, const unary_function& apply) {
-  onnx_tensor result = make(call, from.element, from.extents);
-  std::visit(
-      [&]<class Value>(const std::vector<Value>& values) {
-        auto& to = std::get<std::vector<Value>>(result.values);
-        if constexpr (std::is_same_v<Value, whole>) {
-          call.require(apply.of_integers != nullptr, "is not defined for integers");
-          std::ranges::transform(values, to.begin(), apply.of_integers);
-        } else {
-          std::ranges::transform(values, to.begin(), [&](Value value) {
-            return static_cast<Value>(apply.of_reals(value, 0));
-          });
-        }
-      },
-      from.values);
-  return result;
-}
-
-/// Applies a function to two broadcast tensors; a comparison gives bool.
-template <class Function>
+/// Applies a function to two broadcast tensors.
 onnx_tensor combined(const onnx_call& call, const onnx_tensor& a, const onnx_tensor& b,
-                     const Function& apply) {
+                     const binary_function& apply) {
   same_type(call, a, b);
-  constexpr bool compared = std::is_same_v<Function, comparison>;
   const shape extents = common_extents(call, std::vector{a.extents, b.extents});
-  onnx_tensor result = make(call, compared ? onnx_type::boolean : a.element, extents);
+  onnx_tensor result = make(call, apply.compares ? onnx_type::boolean : a.element, extents);
   offset_walk in_a(broadcast_offsets(a.extents, extents));
   offset_walk in_b(broadcast_offsets(b.extents, extents));
   std::visit(
-      [&]<class Value>(const std::vector<Value>& left) {
-        using computed = std::conditional_t<compared, whole, Value>;
+      [&]<class Value, class Result>(const std::vector<Value>& left, std::vector<Result>& results) {
         const auto& right = std::get<std::vector<Value>>(b.values);
-        for (auto& to : std::get<std::vector<computed>>(result.values)) {
+        for (Result& to : results) {
           const Value x = left[in_a.next()];
           const Value y = right[in_b.next()];
           if constexpr (std::is_same_v<Value, whole>) {
             call.require(apply.of_integers != nullptr, "is not defined for integers");
-            to = apply.of_integers(x, y);
+            to = static_cast<Result>(apply.of_integers(x, y));
           } else {
             call.require(apply.of_reals != nullptr, "is not defined for floats");
-            to = static_cast<computed>(apply.of_reals(x, y));
+            to = static_cast<Result>(apply.of_reals(x, y));
           }
         }
       },
-      a.values);
+      a.values, result.values);
   return result;
 }
 
-onnx_function unary(const unary_function& apply) {
-  return gives_one([apply](const onnx_call& call) { return applied(call, call.input(0), apply); });
+onnx_function unary(const binary_function& apply) {
+  return gives_one([apply](const onnx_call& call) {
+    return combined(call, call.input(0), call.input(0), apply);
+  });
 }
 
 /// Combines any number of inputs from left to right.
-template <class Function>
-onnx_function nary(const Function& apply) {
+onnx_function nary(const binary_function& apply) {
   return gives_one([apply](const onnx_call& call) {
     if (call.inputs() == 1) return reshaped(call, call.input(0), call.input(0).extents);
     onnx_tensor result = combined(call, call.input(0), call.input(1), apply);
@@ -215,25 +189,23 @@ onnx_tensor clip(const onnx_call& call) {
 }
 
 onnx_tensor where(const onnx_call& call) {
-  const onnx_tensor& condition = call.input(0);
-  const onnx_tensor& a = call.input(1);
-  const onnx_tensor& b = same_type(call, a, call.input(2));
-  const auto holds = call.integers(0);
-  const shape extents = common_extents(call, std::vector{condition.extents, a.extents, b.extents});
-  onnx_tensor result = make(call, a.element, extents);
-  offset_walk in_condition(broadcast_offsets(condition.extents, extents));
-  offset_walk in_a(broadcast_offsets(a.extents, extents));
-  offset_walk in_b(broadcast_offsets(b.extents, extents));
+  same_type(call, call.input(1), call.input(2));
+  const auto given = std::vector{call.extents(0), call.extents(1), call.extents(2)};
+  const shape extents = common_extents(call, given);
+  const onnx_tensor condition{
+      .element = onnx_type::boolean, .extents = given[0], .values = call.integers(0)};
+  const onnx_tensor all = broadcast_to(call, condition, extents);
+  const auto& holds = std::get<std::vector<whole>>(all.values);
+  const onnx_tensor wanted = broadcast_to(call, call.input(1), extents);
+  onnx_tensor result = broadcast_to(call, call.input(2), extents);
   std::visit(
-      [&]<class Value>(const std::vector<Value>& yes) {
-        const auto& no = std::get<std::vector<Value>>(b.values);
-        for (Value& to : std::get<std::vector<Value>>(result.values)) {
-          const Value x = yes[in_a.next()];
-          const Value y = no[in_b.next()];
-          to = holds[in_condition.next()] != 0 ? x : y;
+      [&]<class Value>(std::vector<Value>& to) {
+        const auto& from = std::get<std::vector<Value>>(wanted.values);
+        for (std::size_t i = 0; i < to.size(); ++i) {
+          if (holds[i] != 0) to[i] = from[i];
         }
       },
-      a.values);
+      result.values);
   return result;
 }
 
@@ -247,30 +219,21 @@ struct reduction {
 
 onnx_tensor reduced(const onnx_call& call, const reduction& how) {
   const onnx_tensor& from = call.input(0);
-  std::vector<bool> over(from.extents.rank());
-  for (const std::size_t axis : reduced_axes(call)) over[axis] = true;
-  std::vector<whole> ones = from.extents.extents();
-  std::vector<whole> kept;
-  for (std::size_t axis = 0; axis < ones.size(); ++axis) {
-    if (over[axis]) ones[axis] = 1;
-    if (!over[axis] || call.integer("keepdims", 1) != 0) kept.push_back(ones[axis]);
-  }
-  onnx_tensor result = make(call, from.element, shape(ones));
+  const std::vector<std::size_t> axes = reduced_axes(call);
+  onnx_tensor result = make(call, from.element, reduced_shape(from.extents, axes, true));
   std::visit(
       [&]<class Value>(const std::vector<Value>& values) {
         constexpr bool integers = std::is_same_v<Value, whole>;
         auto& to = std::get<std::vector<Value>>(result.values);
         using wide = std::conditional_t<integers, whole, double>;
-        std::vector<wide> sums(to.size());
-        const auto next = [&] {
+        const auto [first, next] = [&] {
           if constexpr (integers) {
-            std::ranges::fill(sums, how.first_integer);
-            return how.next.of_integers;
+            return std::pair(how.first_integer, how.next.of_integers);
           } else {
-            std::ranges::fill(sums, how.first_real);
-            return how.next.of_reals;
+            return std::pair(how.first_real, how.next.of_reals);
           }
         }();
+        std::vector<wide> sums(to.size(), first);
         offset_walk in_result(broadcast_offsets(result.extents, from.extents));
         for (const Value value : values) {
           wide& total = sums[in_result.next()];
@@ -285,7 +248,7 @@ onnx_tensor reduced(const onnx_call& call, const reduction& how) {
                                [](wide total) { return static_cast<Value>(total); });
       },
       from.values);
-  result.extents = shape(std::move(kept));
+  result.extents = reduced_shape(from.extents, axes, call.integer("keepdims", 1) != 0);
   return result;
 }
 
@@ -297,10 +260,6 @@ onnx_function reduces(const reduction& how) {
 whole integer_from(double value) noexcept {
   const bool fits = value >= -0x1p63 && value < 0x1p63;
   return fits ? static_cast<whole>(value) : std::numeric_limits<whole>::min();
-}
-
-onnx_tensor cast(const onnx_call& call) {
-  return cast_onnx(call, call.input(0), onnx_type_of(call.integer("to", 0)));
 }
 
 }  // namespace
@@ -327,11 +286,14 @@ onnx_functions onnx_arithmetic() {
   constexpr whole least = std::numeric_limits<whole>::min();
   constexpr whole most = std::numeric_limits<whole>::max();
   onnx_functions all = {
-      {"Abs", unary({real_of(function::abs), [](whole a) { return a < 0 ? negated(a) : a; }})},
+      {"Abs",
+       unary({real_of(function::abs), [](whole a, whole) { return a < 0 ? negated(a) : a; }})},
       {"Add", nary(sum)},
       {"And", nary(compares([](auto a, auto b) { return a != 0 && b != 0; }))},
       {"BitShift", gives_one(bit_shift)},
-      {"Cast", gives_one(cast)},
+      {"Cast", gives_one([](const onnx_call& call) {
+         return cast_onnx(call, call.input(0), onnx_type_of(call.integer("to", 0)));
+       })},
       {"Clip", gives_one(clip)},
       {"Div", nary(binary_function{real_of(function::div), quotient})},
       {"Equal", nary(compares([](auto a, auto b) { return a == b; }))},
@@ -343,8 +305,9 @@ onnx_functions onnx_arithmetic() {
       {"Min", nary(smaller)},
       {"Mod", gives_one(mod)},
       {"Mul", nary(product)},
-      {"Neg", unary({real_of(function::neg), negated})},
-      {"Not", unary({real_of(function::logical_not), [](whole a) { return whole{a == 0}; }})},
+      {"Neg", unary({real_of(function::neg), [](whole a, whole) { return negated(a); }})},
+      {"Not",
+       unary({real_of(function::logical_not), [](whole a, whole) { return whole{a == 0}; }})},
       {"Or", nary(compares([](auto a, auto b) { return a != 0 || b != 0; }))},
       {"Pow", gives_one(power)},
       {"ReduceMax", reduces({-infinity, least, larger})},
@@ -353,9 +316,9 @@ onnx_functions onnx_arithmetic() {
       {"ReduceProd", reduces({1, 1, product})},
       {"ReduceSum", reduces({0, 0, sum})},
       {"Relu", unary({[](double a, double) { return a < 0 ? 0 : a; },
-                      [](whole a) { return std::max(a, whole{0}); }})},
-      {"Sign",
-       unary({real_of(function::sign), [](whole a) { return whole{a > 0} - whole{a < 0}; }})},
+                      [](whole a, whole) { return std::max(a, whole{0}); }})},
+      {"Sign", unary({real_of(function::sign),
+                      [](whole a, whole) { return whole{a > 0} - whole{a < 0}; }})},
       {"Sub", nary(difference)},
       {"Sum", nary(sum)},
       {"Where", gives_one(where)},

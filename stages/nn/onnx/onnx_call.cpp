@@ -7,13 +7,6 @@
 #include "framework/base/utf8.hpp"
 
 namespace graphline::nn::onnx {
-namespace {
-
-/// Limit far above the rank of any tensor.
-constexpr std::size_t most_axes = 64;
-
-}  // namespace
-
 refused_node::refused_node(const onnx_node& node, const std::string& why)
     : input_error(fmt::format("node {} ({}) {}", quote(node.name), printable(node.op_type), why)),
       why_(why) {}
@@ -39,21 +32,6 @@ const onnx_tensor& onnx_call::input(std::size_t input) const {
                           to_string(found.element)));
   }
   return found;
-}
-
-std::int64_t onnx_call::integer(std::string_view attribute, std::int64_t otherwise) const noexcept {
-  const auto* value = node_.attribute<std::int64_t>(attribute);
-  return value == nullptr ? otherwise : *value;
-}
-
-float onnx_call::number(std::string_view attribute, float otherwise) const noexcept {
-  const auto* value = node_.attribute<float>(attribute);
-  return value == nullptr ? otherwise : *value;
-}
-
-std::string onnx_call::text(std::string_view attribute, const char* otherwise) const {
-  const auto* value = node_.attribute<std::string>(attribute);
-  return value == nullptr ? otherwise : *value;
 }
 
 std::vector<float> onnx_call::floats(std::size_t input) const {
@@ -92,6 +70,7 @@ std::size_t onnx_call::axis(std::int64_t written, std::size_t rank) const {
 }
 
 void onnx_call::charge(const shape& extents) const {
+  constexpr std::size_t most_axes = 64;  // far above the rank of any tensor
   const auto elements = extents.checked_elements();
   if (!elements || extents.rank() > most_axes) {
     refuse("gives the impossible shape " + quote(to_string(extents)));

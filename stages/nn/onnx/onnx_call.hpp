@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "framework/base/error.hpp"
@@ -54,9 +55,15 @@ class onnx_call {
   float number(std::size_t input) const;
 
   // Return an attribute, or `otherwise` if it is absent.
-  std::int64_t integer(std::string_view attribute, std::int64_t otherwise) const noexcept;
-  float number(std::string_view attribute, float otherwise) const noexcept;
-  std::string text(std::string_view attribute, const char* otherwise) const;
+  std::int64_t integer(std::string_view attribute, std::int64_t otherwise) const {
+    return node_.attribute_or(attribute, otherwise);
+  }
+  float number(std::string_view attribute, float otherwise) const {
+    return node_.attribute_or(attribute, otherwise);
+  }
+  std::string text(std::string_view attribute, std::string otherwise) const {
+    return node_.attribute_or(attribute, std::move(otherwise));
+  }
   std::optional<std::vector<std::int64_t>> integers(std::string_view attribute) const;
 
   /// Returns the integers of an attribute or, as in newer operator sets, of an input.

@@ -1,12 +1,9 @@
 #include "stages/nn/onnx/onnx_constants.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
 
-#include "stages/nn/onnx/onnx_functions.hpp"
 #include "stages/nn/weights/float_conversion.hpp"
 
 namespace graphline::nn::onnx {
@@ -30,33 +27,26 @@ void narrow(const onnx_call& call, onnx_tensor& tensor) {
     call.require(tensor.element != onnx_type::uint64 ||
                      std::ranges::all_of(*integers, [](auto value) { return value >= 0; }),
                  "gives numbers beyond 2^63 - 1, which is not supported");
-  } else if (tensor.element == onnx_type::float16) {
+  } else if (tensor.element == onnx_type::float16 || tensor.element == onnx_type::bfloat16) {
+    const bool half = tensor.element == onnx_type::float16;
     for (float& value : std::get<std::vector<float>>(tensor.values)) {
-      value = float_from_half(half_from_float(value));
-    }
-  } else if (tensor.element == onnx_type::bfloat16) {
-    for (float& value : std::get<std::vector<float>>(tensor.values)) {
-      value = float_from_bfloat16(bfloat16_from_float(value));
+      value = half ? float_from_half(half_from_float(value))
+                   : float_from_bfloat16(bfloat16_from_float(value));
     }
   }
 }
 
 onnx_tensor make(const onnx_call& call, onnx_type element, const shape& extents) {
   call.charge(extents);
+  call.require(size_of(element) > 0, "gives elements of a type that is not supported");
   onnx_tensor result{.element = element, .extents = extents};
   const auto count = static_cast<std::size_t>(*extents.checked_elements());
-  switch (element) {
-    case onnx_type::float32:
-    case onnx_type::float16:
-    case onnx_type::bfloat16:
-      result.values = std::vector<float>(count);
-      break;
-    case onnx_type::float64:
-      result.values = std::vector<double>(count);
-      break;
-    default:
-      call.require(size_of(element) > 0, "gives elements of a type that is not supported");
-      result.values = std::vector<std::int64_t>(count);
+  if (is_whole(element)) {
+    result.values = std::vector<std::int64_t>(count);
+  } else if (element == onnx_type::float64) {
+    result.values = std::vector<double>(count);
+  } else {
+    result.values = std::vector<float>(count);
   }
   return result;
 }
@@ -111,6 +101,12 @@ void fill(onnx_tensor& result, const onnx_tensor& from, axis_offsets offsets) {
         }
       },
       from.values);
+}
+
+onnx_tensor broadcast_to(const onnx_call& call, const onnx_tensor& from, const shape& extents) {
+  onnx_tensor result = make(call, from.element, extents);
+  fill(result, from, broadcast_offsets(from.extents, extents));
+  return result;
 }
 
 void fill_with(onnx_tensor& result, const onnx_tensor& one) {

@@ -1,11 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "stages/nn/onnx/onnx_model.hpp"
+#include "stages/nn/onnx/onnx_call.hpp"
+#include "stages/nn/operations/pointwise.hpp"
 
 namespace graphline::nn {
 
@@ -25,3 +30,67 @@ std::vector<onnx_tensor> evaluate_onnx(const onnx_node& node,
                                        std::int64_t& budget);
 
 }  // namespace graphline::nn
+
+namespace graphline::nn::onnx {
+
+using onnx_function = std::function<std::vector<onnx_tensor>(const onnx_call&)>;
+using onnx_functions = std::map<std::string_view, onnx_function>;
+
+/// Makes an `onnx_function` from a function that returns a single output.
+template <class Function>
+onnx_function gives_one(Function function) {
+  return [function](const onnx_call& call) { return std::vector{function(call)}; };
+}
+
+/// Return the functions of operators: arithmetic; generators from extents, positions and
+/// attributes; rearrangements of elements.
+onnx_functions onnx_arithmetic();
+onnx_functions onnx_generators();
+onnx_functions onnx_rearrangements();
+
+/// Returns a tensor of zeros.
+onnx_tensor make(const onnx_call& call, onnx_type element, const shape& extents);
+
+/// Returns a tensor with the same values and other extents.
+onnx_tensor reshaped(const onnx_call& call, const onnx_tensor& from, const shape& extents);
+
+/// Returns a tensor broadcast to these extents as in NumPy.
+onnx_tensor broadcast_to(const onnx_call& call, const onnx_tensor& from, const shape& extents);
+
+/// Source offsets of a result's positions, per axis. The source of an element is the sum of its
+/// offsets over all axes.
+using axis_offsets = std::vector<std::vector<std::int64_t>>;
+
+/// Returns the offsets of a tensor with these strides.
+axis_offsets even_offsets(const shape& extents, const std::vector<std::int64_t>& strides);
+
+/// Returns the offsets of a packed tensor broadcast to `to` as in NumPy.
+axis_offsets broadcast_offsets(const shape& from, const shape& to);
+
+/// Iterates over the elements of a result in row-major order and sums each element's offsets.
+class offset_walk {
+ public:
+  explicit offset_walk(axis_offsets offsets)
+      : offsets_(std::move(offsets)), position_(offsets_.size()) {}
+
+  std::size_t next() noexcept;
+
+ private:
+  axis_offsets offsets_;
+  std::vector<std::size_t> position_;
+  std::int64_t outer_ = 0;  ///< sum over all axes but the last
+  bool carried_ = false;    ///< `outer_` matches the position
+};
+
+/// Copies the elements of `from` at these offsets; skips results with negative offsets.
+void fill(onnx_tensor& result, const onnx_tensor& from, axis_offsets offsets);
+/// Fills `result` with the single element of `one`.
+void fill_with(onnx_tensor& result, const onnx_tensor& one);
+
+/// Rounds or wraps values computed in a wider type to the tensor's type.
+void narrow(const onnx_call& call, onnx_tensor& tensor);
+
+/// Converts values to another element type.
+onnx_tensor cast_onnx(const onnx_call& call, const onnx_tensor& from, onnx_type element);
+
+}  // namespace graphline::nn::onnx

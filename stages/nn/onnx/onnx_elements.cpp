@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
 #include <map>
 
 #include "stages/nn/onnx/onnx_importer.hpp"
@@ -20,90 +23,53 @@ onnx_type always(const onnx_call& /*call*/, std::size_t /*output*/) {
   return element;
 }
 
-onnx_type as_written(const onnx_call& call, std::size_t /*output*/) {
-  return onnx_type_of(call.integer("to", 0));
-}
-
-onnx_type of_top(const onnx_call& call, std::size_t output) {
-  return output == 0 ? call.type(0).element : onnx_type::int64;
-}
-
 onnx_type of_quantized(const onnx_call& call, std::size_t /*output*/) {
   if (call.has(2)) return call.type(2).element;
   const std::int64_t written = call.integer("output_dtype", 0);
   return written != 0 ? onnx_type_of(written) : onnx_type::uint8;
 }
 
-onnx_type of_dynamically_quantized(const onnx_call& /*call*/, std::size_t output) {
-  return output == 1 ? onnx_type::float32 : onnx_type::uint8;
-}
-
 using element_rules = std::map<std::string_view, element_rule>;
+using names = std::initializer_list<std::string_view>;
 
-/// Operators whose integer results wrap.
-const element_rules& arithmetic_rules() {
-  static const element_rules all = {{"Abs", as_input<0>},        {"Add", as_input<0>},
-                                    {"CumSum", as_input<0>},     {"Div", as_input<0>},
-                                    {"MatMul", as_input<0>},     {"Mod", as_input<0>},
-                                    {"Mul", as_input<0>},        {"Neg", as_input<0>},
-                                    {"Pow", as_input<0>},        {"ReduceL1", as_input<0>},
-                                    {"ReduceMean", as_input<0>}, {"ReduceProd", as_input<0>},
-                                    {"ReduceSum", as_input<0>},  {"ReduceSumSquare", as_input<0>},
-                                    {"Sub", as_input<0>}};
-  return all;
-}
+/// Operators whose integer results wrap. Their results have the type of the first input.
+constexpr std::string_view arithmetic[] = {
+    "Abs",      "Add",        "CumSum",     "Div",       "MatMul",
+    "Mod",      "Mul",        "Neg",        "Pow",       "Sub",
+    "ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare"};
 
-/// Other operators that accept or give integers or bools.
-const element_rules& other_rules() {
+/// Returns the rules of operators that accept or give integers or bools.
+const element_rules& known_rules() {
   static const element_rules all = [] {
-    constexpr auto boolean = always<onnx_type::boolean>;
-    constexpr auto int32 = always<onnx_type::int32>;
-    constexpr auto int64 = always<onnx_type::int64>;
-    element_rules made = {{"And", boolean},
-                          {"ArgMax", int64},
-                          {"ArgMin", int64},
-                          {"Cast", as_written},
-                          {"Clip", as_input<0>},
-                          {"Concat", as_input<0>},
-                          {"ConvInteger", int32},
-                          {"DepthToSpace", as_input<0>},
+    element_rules made = {{"ConvInteger", always<onnx_type::int32>},
                           {"DequantizeLinear", always<onnx_type::float32>},
-                          {"DynamicQuantizeLinear", of_dynamically_quantized},
-                          {"Equal", boolean},
-                          {"Expand", as_input<0>},
-                          {"Gather", as_input<0>},
-                          {"GatherElements", as_input<0>},
-                          {"GatherND", as_input<0>},
-                          {"Greater", boolean},
-                          {"GreaterOrEqual", boolean},
-                          {"IsInf", boolean},
-                          {"IsNaN", boolean},
-                          {"Less", boolean},
-                          {"LessOrEqual", boolean},
-                          {"MatMulInteger", int32},
-                          {"Max", as_input<0>},
-                          {"MaxPool", as_input<0>},
-                          {"Min", as_input<0>},
-                          {"NonMaxSuppression", int64},
-                          {"NonZero", int64},
-                          {"Not", boolean},
+                          {"MatMulInteger", always<onnx_type::int32>},
                           {"OneHot", as_input<2>},
-                          {"Or", boolean},
                           {"QLinearConv", as_input<7>},
                           {"QLinearMatMul", as_input<7>},
                           {"QuantizeLinear", of_quantized},
-                          {"ReduceMax", as_input<0>},
-                          {"ReduceMin", as_input<0>},
-                          {"Relu", as_input<0>},
-                          {"Scatter", as_input<0>},
-                          {"ScatterElements", as_input<0>},
-                          {"ScatterND", as_input<0>},
-                          {"Sign", as_input<0>},
-                          {"SpaceToDepth", as_input<0>},
-                          {"TopK", of_top},
-                          {"Transpose", as_input<0>},
-                          {"Where", as_input<1>},
-                          {"Xor", boolean}};
+                          {"Where", as_input<1>}};
+    made["Cast"] = [](const onnx_call& call, std::size_t /*output*/) {
+      return onnx_type_of(call.integer("to", 0));
+    };
+    made["DynamicQuantizeLinear"] = [](const onnx_call& /*call*/, std::size_t output) {
+      return output == 1 ? onnx_type::float32 : onnx_type::uint8;
+    };
+    made["TopK"] = [](const onnx_call& call, std::size_t output) {
+      return output == 0 ? call.type(0).element : onnx_type::int64;
+    };
+    const auto add = [&](const auto& operators, element_rule rule) {
+      for (const std::string_view name : operators) made.emplace(name, rule);
+    };
+    add(names{"ArgMax", "ArgMin", "NonMaxSuppression", "NonZero"}, always<onnx_type::int64>);
+    add(names{"And", "Equal", "Greater", "GreaterOrEqual", "IsInf", "IsNaN", "Less", "LessOrEqual",
+              "Not", "Or", "Xor"},
+        always<onnx_type::boolean>);
+    add(names{"Clip", "Concat", "DepthToSpace", "Expand", "Gather", "GatherElements", "GatherND",
+              "Max", "MaxPool", "Min", "ReduceMax", "ReduceMin", "Relu", "Scatter",
+              "ScatterElements", "ScatterND", "Sign", "SpaceToDepth", "Transpose"},
+        as_input<0>);
+    add(arithmetic, as_input<0>);
     for (const auto& [name, _] : reshapings()) made.emplace(name, as_input<0>);
     for (const auto& [name, _] : selectings()) made.emplace(name, as_input<0>);
     return made;
@@ -111,12 +77,10 @@ const element_rules& other_rules() {
   return all;
 }
 
+/// Returns null for operators of floating-point numbers alone.
 element_rule rule_of(const onnx_call& call) {
-  for (const element_rules* all : {&arithmetic_rules(), &other_rules()}) {
-    const auto found = all->find(call.node().op_type);
-    if (found != all->end()) return found->second;
-  }
-  return nullptr;
+  const auto found = known_rules().find(call.node().op_type);
+  return found == known_rules().end() ? nullptr : found->second;
 }
 
 }  // namespace
@@ -139,7 +103,7 @@ onnx_type given_element(const onnx_call& call, std::size_t output) {
 }
 
 bool gives_wrapped(const onnx_call& call) {
-  return arithmetic_rules().contains(call.node().op_type);
+  return std::ranges::find(arithmetic, call.node().op_type) != std::end(arithmetic);
 }
 
 }  // namespace graphline::nn::onnx

@@ -5,7 +5,6 @@
 #include "framework/base/error.hpp"
 #include "stages/nn/host/lowering.hpp"
 #include "stages/nn/onnx/onnx_constants.hpp"
-#include "stages/nn/onnx/onnx_functions.hpp"
 #include "stages/nn/onnx/onnx_importer.hpp"
 #include "stages/nn/weights/network_weights.hpp"
 

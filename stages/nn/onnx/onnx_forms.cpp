@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <optional>
-#include <set>
 #include <utility>
 
-#include "stages/nn/onnx/onnx_functions.hpp"
+#include "stages/nn/layers/layers.hpp"
+#include "stages/nn/onnx/onnx_constants.hpp"
 #include "stages/nn/operations/pointwise.hpp"
 
 namespace graphline::nn::onnx {
@@ -21,6 +20,17 @@ integer_list counted(std::int64_t first, std::int64_t count) {
   return list;
 }
 
+/// Returns true for each axis that a list names; refuses an axis twice.
+std::vector<bool> marked(const onnx_call& call, const integer_list& axes, std::size_t rank) {
+  std::vector<bool> result(rank);
+  for (const std::int64_t axis : axes) {
+    const std::size_t place = call.axis(axis, rank);
+    call.require(!result[place], "has an axis twice");
+    result[place] = true;
+  }
+  return result;
+}
+
 shape same_extents(const onnx_call& call) {
   return call.extents(0);
 }
@@ -28,12 +38,7 @@ shape same_extents(const onnx_call& call) {
 shape squeezed_extents(const onnx_call& call) {
   const shape& from = call.extents(0);
   const auto axes = call.integers("axes", 1);
-  std::vector<bool> drop(from.rank());
-  for (const std::int64_t axis : axes.value_or(integer_list())) {
-    const std::size_t place = call.axis(axis, drop.size());
-    call.require(!drop[place], "has an axis twice");
-    drop[place] = true;
-  }
+  const auto drop = marked(call, axes.value_or(integer_list()), from.rank());
   integer_list extents;
   for (std::size_t axis = 0; axis < drop.size(); ++axis) {
     const std::int64_t extent = from[axis];
@@ -45,15 +50,10 @@ shape squeezed_extents(const onnx_call& call) {
 shape unsqueezed_extents(const onnx_call& call) {
   const shape& from = call.extents(0);
   const auto axes = call.integers("axes", 1).value_or(integer_list());
-  std::vector<bool> added(from.rank() + axes.size());
-  for (const std::int64_t axis : axes) {
-    const std::size_t place = call.axis(axis, added.size());
-    call.require(!added[place], "has an axis twice");
-    added[place] = true;
-  }
   integer_list extents;
   auto next = from.extents().begin();
-  for (const bool one : added) extents.push_back(one ? 1 : *next++);
+  for (const bool one : marked(call, axes, from.rank() + axes.size()))
+    extents.push_back(one ? 1 : *next++);
   return shape(std::move(extents));
 }
 
@@ -218,6 +218,10 @@ std::vector<selection> padded(const onnx_call& call) {
   return {lists};
 }
 
+bool selects_rows(const onnx_call& call) {
+  return call.node().op_type.ends_with("ND");
+}
+
 }  // namespace
 
 const std::map<std::string_view, reshaping>& reshapings() {
@@ -250,14 +254,6 @@ gathering gathering_of(const onnx_call& call) {
   extents.insert(at, inserted.begin(), inserted.end());
   return {{{axis, std::move(indices)}}, shape(std::move(extents))};
 }
-
-namespace {
-
-bool selects_rows(const onnx_call& call) {
-  return call.node().op_type.ends_with("ND");
-}
-
-}  // namespace
 
 shape indexed_extents(const onnx_call& call) {
   if (!selects_rows(call)) return call.extents(1);
@@ -351,6 +347,17 @@ std::vector<std::size_t> transposed_order(const onnx_call& call) {
   return {order.begin(), order.end()};
 }
 
+std::size_t concat_axis(const onnx_call& call) {
+  const shape& first = call.extents(0);
+  const std::size_t axis = call.axis(call.integer("axis", 1), first.rank());
+  for (std::size_t i = 1; i < call.inputs(); ++i) {
+    const shape& other = call.extents(i);
+    call.require(other.rank() == first.rank() && with_extent(other, axis, first[axis]) == first,
+                 "has shapes that do not fit together");
+  }
+  return axis;
+}
+
 shape expanded_extents(const onnx_call& call) {
   return common_extents(call, std::vector{call.extents(0), shape(call.integers(1))});
 }
@@ -359,16 +366,10 @@ std::vector<std::size_t> reduced_axes(const onnx_call& call) {
   const std::size_t rank = call.extents(0).rank();
   const auto written = call.integers("axes", 1).value_or(integer_list());
   if (written.empty() && call.integer("noop_with_empty_axes", 0) != 0) return {};
-  std::vector<bool> over(rank, written.empty());
-  std::set<std::size_t> stated;
-  for (const std::int64_t axis : written) {
-    const std::size_t place = call.axis(axis, rank);
-    call.require(stated.insert(place).second, "has an axis twice");
-    over[place] = true;
-  }
+  const std::vector<bool> stated = marked(call, written, rank);
   std::vector<std::size_t> axes;
   for (std::size_t axis = 0; axis < rank; ++axis) {
-    if (over[axis]) axes.push_back(axis);
+    if (written.empty() || stated[axis]) axes.push_back(axis);
   }
   return axes;
 }

@@ -52,6 +52,9 @@ indexed_rows indexed_rows_of(const onnx_call& call);
 /// Returns `order`: dimension i of the result of `Transpose` is dimension order[i] of its input.
 std::vector<std::size_t> transposed_order(const onnx_call& call);
 
+/// Returns the axis of `Concat`; refuses inputs that differ along other axes.
+std::size_t concat_axis(const onnx_call& call);
+
 shape expanded_extents(const onnx_call& call);
 
 /// Returns the reduced axes in ascending order; empty if the operator copies its input.

@@ -3,41 +3,40 @@
 #include <type_traits>
 #include <utility>
 
-#include "stages/nn/onnx/onnx_functions.hpp"
+#include "stages/nn/onnx/onnx_constants.hpp"
 
 namespace graphline::nn::onnx {
 namespace {
 
 using integer_list = std::vector<std::int64_t>;
 
-onnx_tensor of_integers(const onnx_call& call, const integer_list& values) {
-  onnx_tensor result = make(call, onnx_type::int64, shape{std::ssize(values)});
-  result.values = values;
+/// Returns a list of numbers or, with `single`, its only number.
+onnx_tensor given(const onnx_call& call, onnx_values values, bool single = false) {
+  onnx_tensor result{.values = std::move(values)};
+  const bool whole = std::holds_alternative<integer_list>(result.values);
+  result.element = whole ? onnx_type::int64 : onnx_type::float32;
+  const auto count = std::visit([](const auto& list) { return std::ssize(list); }, result.values);
+  if (!single) result.extents = {count};
+  call.charge(result.extents);
   return result;
 }
 
 onnx_tensor constant(const onnx_call& call) {
   const onnx_node& node = call.node();
-  onnx_tensor result;
+  using real_list = std::vector<float>;
   if (const auto* tensor = node.attribute<onnx_tensor>("value")) {
     call.require(tensor->known(), "has a value of a type that is not supported");
     return reshaped(call, *tensor, tensor->extents);
   }
-  if (const auto* list = node.attribute<integer_list>("value_ints"))
-    return of_integers(call, *list);
-  if (const auto* list = node.attribute<std::vector<float>>("value_floats")) {
-    result = make(call, onnx_type::float32, shape{std::ssize(*list)});
-    result.values = *list;
-  } else if (const auto* integer = node.attribute<std::int64_t>("value_int")) {
-    result = make(call, onnx_type::int64, {});
-    result.values = integer_list{*integer};
-  } else if (const auto* real = node.attribute<float>("value_float")) {
-    result = make(call, onnx_type::float32, {});
-    result.values = std::vector{*real};
-  } else {
-    call.refuse("has no value of a type that is supported");
+  if (const auto* list = node.attribute<integer_list>("value_ints")) return given(call, *list);
+  if (const auto* list = node.attribute<real_list>("value_floats")) return given(call, *list);
+  if (const auto* one = node.attribute<std::int64_t>("value_int")) {
+    return given(call, integer_list{*one}, true);
   }
-  return result;
+  if (const auto* one = node.attribute<float>("value_float")) {
+    return given(call, real_list{*one}, true);
+  }
+  call.refuse("has no value of a type that is supported");
 }
 
 onnx_tensor constant_of_shape(const onnx_call& call) {
@@ -60,15 +59,13 @@ onnx_tensor shape_of(const onnx_call& call) {
   };
   const std::int64_t start = bound("start", 0);
   const std::int64_t end = std::max(bound("end", rank), start);
-  return of_integers(call, integer_list(extents.begin() + start, extents.begin() + end));
+  return given(call, integer_list(extents.begin() + start, extents.begin() + end));
 }
 
 onnx_tensor size(const onnx_call& call) {
   const auto elements = call.type(0).extents.checked_elements();
   call.require(elements.has_value(), "has an input of an impossible shape");
-  onnx_tensor result = make(call, onnx_type::int64, {});
-  result.values = integer_list{*elements};
-  return result;
+  return given(call, integer_list{*elements}, true);
 }
 
 double range_count(double begin, double limit, double step) {
@@ -81,40 +78,38 @@ double range_count(std::int64_t begin, std::int64_t limit, std::int64_t step) {
   return static_cast<double>((distance - 1) / (step > 0 ? word(step) : word{0} - word(step)) + 1);
 }
 
+/// Returns begin, begin + step, ... before `limit`. Computes floating-point numbers in double.
+template <class Number>
+onnx_tensor range_of(const onnx_call& call, onnx_type computed) {
+  const auto number = [&](std::size_t input) -> Number {
+    const onnx_tensor& one = call.input(input);
+    call.require(
+        one.values.index() == call.input(0).values.index() && one.extents.checked_elements() == 1,
+        "takes three numbers of one type");
+    return std::get<std::vector<Number>>(cast_onnx(call, one, computed).values).front();
+  };
+  const Number begin = number(0);
+  const Number limit = number(1);
+  const Number step = number(2);
+  call.require(step != 0, "has a step of 0");
+  for (const Number each : {begin, limit, step}) {
+    call.require(!std::isnan(static_cast<double>(each)),
+                 "has a bound or step that is not a number");
+  }
+  const double count = range_count(begin, limit, step);
+  if (!(count < static_cast<double>(call.budget()))) call.refuse("asks for too many elements");
+  onnx_tensor result = make(call, computed, shape{static_cast<std::int64_t>(count)});
+  auto& to = std::get<std::vector<Number>>(result.values);
+  using word = std::conditional_t<std::is_integral_v<Number>, std::uint64_t, double>;  // wraps
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    to[i] = static_cast<Number>(word(begin) + static_cast<word>(i) * word(step));
+  }
+  return cast_onnx(call, result, call.input(0).element);
+}
+
 onnx_tensor range(const onnx_call& call) {
-  onnx_tensor result;
-  std::visit(
-      [&]<class Value>(const std::vector<Value>&) {
-        using wide = std::conditional_t<std::is_integral_v<Value>, std::int64_t, double>;
-        const auto number = [&](std::size_t input) -> wide {
-          const auto* values = std::get_if<std::vector<Value>>(&call.input(input).values);
-          call.require(values != nullptr && values->size() == 1, "takes three numbers of one type");
-          return values->front();
-        };
-        const wide begin = number(0);
-        const wide limit = number(1);
-        const wide step = number(2);
-        call.require(step != 0, "has a step of 0");
-        if constexpr (!std::is_same_v<wide, std::int64_t>) {
-          call.require(!std::isnan(begin) && !std::isnan(limit) && !std::isnan(step),
-                       "has a bound or step that is not a number");
-        }
-        const double count = range_count(begin, limit, step);
-        if (!(count < static_cast<double>(call.budget())))
-          call.refuse("asks for too many elements");
-        result = make(call, call.input(0).element, shape{static_cast<std::int64_t>(count)});
-        auto& to = std::get<std::vector<Value>>(result.values);
-        for (std::size_t i = 0; i < to.size(); ++i) {
-          if constexpr (std::is_same_v<wide, std::int64_t>) {
-            using word = std::uint64_t;  // intermediate products may exceed int64
-            to[i] = static_cast<Value>(word(begin) + static_cast<word>(i) * word(step));
-          } else {
-            to[i] = static_cast<Value>(begin + static_cast<wide>(i) * step);
-          }
-        }
-      },
-      call.input(0).values);
-  return result;
+  return is_whole(call.input(0).element) ? range_of<std::int64_t>(call, onnx_type::int64)
+                                         : range_of<double>(call, onnx_type::float64);
 }
 
 /// Returns the positions of non-zero elements, one row per axis.

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <utility>
 
@@ -19,13 +18,16 @@ namespace {
 
 const onnx_operators& imported() {
   static const onnx_operators operators = [] {
-    onnx_operators all = imported_products();
+    onnx_operators all = {{"Einsum", one_output(import_einsum)},
+                          {"GRU", import_recurrent},
+                          {"LSTM", import_recurrent},
+                          {"RNN", import_recurrent},
+                          {"Resize", one_output(import_resize)},
+                          {"Upsample", one_output(import_resize)}};
+    all.merge(imported_products());
     all.merge(imported_pointwise());
     all.merge(imported_windows());
-    all.merge(imported_resizing());
     all.merge(imported_movements());
-    all.merge(imported_recurrent());
-    all.merge(imported_einsum());
     return all;
   }();
   return operators;
@@ -68,22 +70,6 @@ const onnx_operator& find_operator(const onnx_call& call) {
                       : "is not supported");
 }
 
-/// Puts the verb with which a reason begins into the plural: "has a step of 0" -> "have a step of
-/// 0".
-std::string in_plural(const std::string& why) {
-  static const std::map<std::string_view, const char*> irregular = {{"is", "are"},
-                                                                    {"has", "have"},
-                                                                    {"does", "do"},
-                                                                    {"goes", "go"},
-                                                                    {"multiplies", "multiply"},
-                                                                    {"copies", "copy"}};
-  const std::size_t end = std::min(why.find_first_of(" ,;"), why.size());
-  const std::string_view verb = std::string_view(why).substr(0, end);
-  const auto known = irregular.find(verb);
-  if (known != irregular.end()) return known->second + why.substr(end);
-  return std::string(verb.substr(0, end - (verb.ends_with('s') ? 1 : 0))) + why.substr(end);
-}
-
 /// Returns null if the operator is not composed of others.
 onnx_composition find_composition(const onnx_node& node) {
   const auto found = composed_operators().find(node.op_type);
@@ -96,16 +82,14 @@ constexpr const char* depends_on_count =
 
 void drop_unread(network_definition& network) {
   std::set<std::size_t> read(network.outputs.begin(), network.outputs.end());
-  std::vector<network_layer> kept;
+  const auto is_read = [&](std::size_t value) { return read.contains(value); };
   for (auto layer = network.layers.rbegin(); layer != network.layers.rend(); ++layer) {
-    if (std::ranges::none_of(layer->outputs, [&](auto value) { return read.contains(value); })) {
-      continue;
-    }
+    if (std::ranges::none_of(layer->outputs, is_read)) continue;
     read.insert(layer->inputs.begin(), layer->inputs.end());
-    kept.push_back(std::move(*layer));
   }
-  network.layers.assign(std::make_move_iterator(kept.rbegin()),
-                        std::make_move_iterator(kept.rend()));
+  std::erase_if(network.layers, [&](const network_layer& layer) {
+    return std::ranges::none_of(layer.outputs, is_read);
+  });
 }
 
 }  // namespace
@@ -202,7 +186,8 @@ std::size_t onnx_importer::add_reshape(std::size_t value, shape extents) {
 std::size_t onnx_importer::add_wrap(std::size_t value, const whole_range& range,
                                     onnx_type element) {
   const whole_range wanted = range_of(element);
-  if (size_of(element) > 2 || wanted.holds(range)) return value;
+  const bool holds = wanted.least <= range.least && range.most <= wanted.most;
+  if (size_of(element) > 2 || holds) return value;
   return add_pointwise(pointwise_function::wrap, {value}, static_cast<float>(wanted.least),
                        static_cast<float>(wanted.most - wanted.least + 1));
 }
@@ -210,8 +195,10 @@ std::size_t onnx_importer::add_wrap(std::size_t value, const whole_range& range,
 std::size_t onnx_importer::add_selection(std::size_t value, const selection& lists, float padding) {
   const std::size_t rank = shape_of(value).rank();
   std::vector<std::int64_t> extents = shape_of(value).extents();
-  slice_layer slice{std::vector<std::int64_t>(rank, 0), std::vector<std::int64_t>(rank, 1), {}};
-  pad_layer pad{padding, std::vector<std::int64_t>(rank, 0), std::vector<std::int64_t>(rank, 0)};
+  const std::vector<std::int64_t> zeros(rank, 0);
+  const std::vector<std::int64_t> ones(rank, 1);
+  slice_layer slice{zeros, ones, {}};
+  pad_layer pad{padding, zeros, zeros};
   for (const auto& [axis, list] : lists) {
     const auto is_outside = [](std::int64_t position) { return position == outside; };
     const auto first = std::ranges::find_if_not(list, is_outside);
@@ -231,15 +218,8 @@ std::size_t onnx_importer::add_selection(std::size_t value, const selection& lis
     }
   }
   slice.extents = shape(std::move(extents));
-  const auto is_not = [](std::int64_t number) {
-    return [number](std::int64_t each) { return each != number; };
-  };
-  if (slice.extents != shape_of(value) || std::ranges::any_of(slice.step, is_not(1))) {
-    value = add(std::move(slice), {value});
-  }
-  if (std::ranges::any_of(pad.before, is_not(0)) || std::ranges::any_of(pad.after, is_not(0))) {
-    value = add(std::move(pad), {value});
-  }
+  if (slice.extents != shape_of(value) || slice.step != ones) value = add(slice, {value});
+  if (pad.before != zeros || pad.after != zeros) value = add(pad, {value});
   return value;
 }
 
@@ -299,7 +279,7 @@ void onnx_importer::find_needed(const onnx_graph& graph) {
     read_.insert(node->inputs.begin(), node->inputs.end());
     for (const onnx_attribute& attribute : node->attributes) {
       const auto* inner = std::get_if<std::shared_ptr<const onnx_graph>>(&attribute.value);
-      if (inner == nullptr || *inner == nullptr) continue;
+      if (inner == nullptr) continue;
       for (const onnx_value& output : (*inner)->outputs) read_.insert(output.name);
       find_needed(**inner);
     }
@@ -344,7 +324,8 @@ void onnx_importer::refused(const onnx_node& node, const std::string& why) {
   known->second.push_back(&node);
 }
 
-/// Reports each reason once: "62 nodes (MaxUnpool) are not supported: 'a', 'b', 'c' and 59 more".
+/// Reports each reason once: "each of 62 nodes (MaxUnpool) is not supported: 'a', 'b', 'c' and 59
+/// more".
 void onnx_importer::report_refused() {
   constexpr std::size_t most_named = 3;
   for (const auto& [why, nodes] : refused_) {
@@ -363,9 +344,9 @@ void onnx_importer::report_refused() {
     const std::size_t more = nodes.size() - names.size();
     std::string list = fmt::to_string(fmt::join(names, ", "));
     if (more > 0) list += fmt::format(" and {} more", more);
-    std::string text = in_plural(why);
+    std::string text = why;
     text.insert(std::min(text.find(';'), text.size()), ": " + list);
-    out_.error(where_, fmt::format("{} nodes ({}) {}", nodes.size(),
+    out_.error(where_, fmt::format("each of {} nodes ({}) {}", nodes.size(),
                                    printable(fmt::to_string(fmt::join(operators, ", "))), text));
   }
 }
@@ -378,8 +359,9 @@ void onnx_importer::carry_out(const onnx_call& call, std::span<const onnx_tensor
   const bool constant = std::ranges::all_of(inputs, [&](const onnx_tensor* tensor) {
     return tensor == nullptr || tensor->known() || extents_only;
   });
-  const bool branches = node.op_type == "If" && node.domain.empty();
-  if (!constant || branches || find_composition(node) != nullptr) {
+  if (node.op_type == "If" && node.domain.empty()) {
+    take_branch(call);
+  } else if (!constant || find_composition(node) != nullptr) {
     add_node(call);
   } else {
     evaluate(call, inputs);
@@ -388,7 +370,6 @@ void onnx_importer::carry_out(const onnx_call& call, std::span<const onnx_tensor
 
 void onnx_importer::add_node(const onnx_call& call) {
   const onnx_node& node = call.node();
-  if (node.op_type == "If" && node.domain.empty()) return take_branch(call);
   const std::size_t first_layer = network_.network().layers.size();
   std::vector<std::size_t> values;
   if (const onnx_composition compose = find_composition(node)) {
@@ -419,9 +400,7 @@ std::string onnx_importer::apply(std::string_view op_type, std::vector<std::stri
                                  std::vector<onnx_attribute> attributes) {
   onnx_node node{.name = call_->node().name,
                  .op_type = std::string(op_type),
-                 .domain = {},
                  .inputs = std::move(inputs),
-                 .outputs = {},
                  .attributes = std::move(attributes)};
   node.outputs = {new_name(fmt::format("{}.{}", node.inputs.front(), op_type))};
   read_.insert(node.outputs.front());
@@ -472,7 +451,7 @@ void onnx_importer::make_node(std::size_t first_layer, const std::vector<std::si
 void onnx_importer::take_branch(const onnx_call& call) {
   const char* taken = call.number(0) != 0 ? "then_branch" : "else_branch";
   const auto* branch = call.node().attribute<std::shared_ptr<const onnx_graph>>(taken);
-  call.require(branch != nullptr && *branch != nullptr, "lacks a branch");
+  call.require(branch != nullptr, "lacks a branch");
   read_graph(**branch);
   const auto& given = (*branch)->outputs;
   for (std::size_t i = 0; i < std::min(call.node().outputs.size(), given.size()); ++i) {
@@ -553,33 +532,6 @@ std::vector<std::string_view> imported_operators() {
   for (const auto& [name, _] : onnx::composed_operators()) names.push_back(name);
   std::ranges::sort(names);
   return names;
-}
-
-std::optional<dtype> read_as(onnx_type element) {
-  switch (element) {
-    case onnx_type::float32:
-      return dtype::float32;
-    case onnx_type::float64:
-      return dtype::float64;
-    case onnx_type::float16:
-      return dtype::float16;
-    case onnx_type::bfloat16:
-      return dtype::bfloat16;
-    case onnx_type::uint8:
-    case onnx_type::boolean:
-      return dtype::uint8;
-    case onnx_type::int8:
-    case onnx_type::int16:
-    case onnx_type::uint16:
-    case onnx_type::int32:
-      return dtype::int32;
-    case onnx_type::uint32:
-    case onnx_type::uint64:
-    case onnx_type::int64:
-      return dtype::int64;
-    default:
-      return {};
-  }
 }
 
 onnx_network import_onnx(const onnx_model& model,

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +19,6 @@ struct onnx_network {
 /// Returns the operators that can become layers, in alphabetical order. Other operators need
 /// constant inputs.
 std::vector<std::string_view> imported_operators();
-
-/// Returns the tensor type for an input of the model, or for an output with integers or bools. It
-/// is wider if tensors lack the type: uint8 for bool, int32 for up to 16 bits, int64 for uint32 and
-/// uint64. Empty for strings.
-std::optional<dtype> read_as(onnx_type element);
 
 /// Returns the outputs of a model whose number of rows is known only when it runs, so that an
 /// extent is a capacity: those that depend on a `NonMaxSuppression` or `NonZero` of computed

@@ -46,7 +46,10 @@ class onnx_importer {
   std::size_t add_weight(std::size_t input, std::span<const float> data, const shape& extents) {
     return add_derived(call_->node().inputs.at(input), call_->type(input), data, extents);
   }
-  std::size_t add_number(float number) { return add_constant({&number, 1}, {}); }
+  std::size_t add_number(float number, const shape& extents = {}) {  ///< in all elements
+    const auto count = static_cast<std::size_t>(extents.elements());
+    return add_constant(std::vector<float>(count, number), extents);
+  }
 
   /// Adds a layer of the node. `add` returns the layer's first output, `add_all` all outputs.
   std::size_t add(layer_operation operation, std::vector<std::size_t> inputs,
@@ -162,10 +165,13 @@ using onnx_composition = std::vector<std::string> (*)(onnx_importer&, const onnx
 onnx_operators imported_products();   // import_products.cpp
 onnx_operators imported_pointwise();  // import_pointwise.cpp
 onnx_operators imported_windows();    // import_windows.cpp: pools, reductions, normalizations
-onnx_operators imported_resizing();   // import_resize.cpp
 onnx_operators imported_movements();  // import_movements.cpp: elements in another order
-onnx_operators imported_recurrent();  // import_recurrent.cpp
-onnx_operators imported_einsum();     // onnx_einsum.cpp
+
+// Operators with a file of their own: import_resize.cpp, import_recurrent.cpp and onnx_einsum.cpp.
+std::size_t import_resize(onnx_importer& to, const onnx_call& node);
+std::vector<std::size_t> import_recurrent(onnx_importer& to, const onnx_call& node);
+std::size_t import_einsum(onnx_importer& to, const onnx_call& node);
+
 const std::map<std::string_view, onnx_composition>& composed_operators();  // import_quantized.cpp
 
 // The network holds integers and bools as whole numbers in float32. onnx_elements.cpp has the rules
@@ -190,10 +196,6 @@ void recognize_patterns(onnx_network& model);
 /// One number each for depth, height and width.
 using extent_triple = std::array<std::int64_t, 3>;
 
-inline extent_pair without_depth(const extent_triple& all) {
-  return {all[1], all[2]};
-}
-
 /// Window attributes of convolutions and pools.
 struct window_attributes {
   extent_triple kernel{};
@@ -202,6 +204,17 @@ struct window_attributes {
   extent_triple before{0, 0, 0};  ///< padding
   extent_triple after{0, 0, 0};
 };
+
+/// Sets the window of a layer, without its depth.
+template <class Layer>
+void set_window(Layer& layer, const window_attributes& window) {
+  const auto plane = [](const extent_triple& all) { return extent_pair{all[1], all[2]}; };
+  layer.kernel = plane(window.kernel);
+  layer.stride = plane(window.stride);
+  layer.dilation = plane(window.dilation);
+  layer.padding = plane(window.before);
+  layer.padding_after = plane(window.after);
+}
 
 /// Images that windows move over. [N, C, length] is viewed as [N, C, 1, length].
 struct window_images {

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,9 +29,9 @@ struct onnx_attribute {
 struct onnx_node {
   std::string name;  ///< from the file, or operator and position ("Conv_12"); unique
   std::string op_type;
-  std::string domain;  ///< empty for ONNX's own operators
+  std::string domain = {};  ///< empty for ONNX's own operators
   std::vector<std::string> inputs;
-  std::vector<std::string> outputs;
+  std::vector<std::string> outputs = {};
   std::vector<onnx_attribute> attributes;
 
   /// Returns the attribute's value; null if the attribute is absent or has another type.
@@ -42,6 +41,13 @@ struct onnx_node {
       if (known == wanted) return std::get_if<Value>(&value);
     }
     return nullptr;
+  }
+
+  /// Returns the attribute's value; `otherwise` if the attribute is absent or has another type.
+  template <class Value>
+  Value attribute_or(std::string_view wanted, Value otherwise) const {
+    const auto* value = attribute<Value>(wanted);
+    return value == nullptr ? otherwise : *value;
   }
 };
 
@@ -60,21 +66,15 @@ struct onnx_value {
 };
 
 struct onnx_graph {
-  std::string name;
   std::vector<onnx_node> nodes;  ///< in topological order
   std::vector<onnx_tensor> initializers;
   std::vector<onnx_value> inputs;  ///< without initializers
   std::vector<onnx_value> outputs;
-  std::vector<onnx_value> values;  ///< intermediate values whose types the file declares
 };
 
 struct onnx_model {
-  std::int64_t ir_version = 0;
-  std::int64_t opset = 0;                             ///< version of ONNX's operators
-  std::map<std::string, std::int64_t> other_domains;  ///< versions of other domains
-  std::string producer;                               ///< "pytorch 2.1.0"; may be empty
+  std::int64_t opset = 0;  ///< version of ONNX's operators
   onnx_graph graph;
-  std::map<std::string, std::string> metadata;
 };
 
 /// Reads a model in memory and time linear in the file's size.

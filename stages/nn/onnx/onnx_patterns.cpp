@@ -66,45 +66,22 @@ struct scaled_view {
   }
 };
 
-/// Returns the stride of dimensions [begin, end) merged into one; empty if they are not contiguous.
-std::optional<std::int64_t> joined_stride(const scaled_view& of, std::size_t begin,
-                                          std::size_t end) {
-  std::int64_t stride = 0;
-  std::int64_t next = 0;
-  for (std::size_t i = end; i-- > begin;) {
-    if (of.extents[i] == 1) continue;
-    if (next == 0) stride = of.strides[i];
-    if (next != 0 && of.strides[i] != next) return {};
-    next = of.strides[i] * of.extents[i];
-  }
-  return stride;
-}
-
 /// Returns the strides of the view in another shape; empty if that shape needs a copy.
 std::optional<extents_list> strides_in(const scaled_view& of, const shape& extents) {
+  const pointwise_space joined = nn::collapsed({of.extents, {of.strides}});
+  std::size_t next = joined.extents.size();
+  std::int64_t left = 1;  // elements of a joined dimension
+  std::int64_t step = 0;
   extents_list strides(extents.rank(), 0);
-  std::size_t from = of.extents.size();
-  std::size_t to = extents.rank();
-  while (from > 0 || to > 0) {
-    // Find the innermost dimensions of both shapes that have the same number of elements.
-    const std::size_t from_end = from;
-    const std::size_t to_end = to;
-    std::int64_t before = 1;
-    std::int64_t after = 1;
-    do {
-      if (from > 0 && (before <= after || to == 0)) {
-        before *= of.extents[--from];
-      } else {
-        after *= extents[--to];
-      }
-    } while (before != after);
-    const auto stride = joined_stride(of, from, from_end);
-    if (!stride) return {};
-    std::int64_t step = *stride;
-    for (std::size_t i = to_end; i-- > to;) {
-      strides[i] = step;
-      step *= extents[i];
+  for (std::size_t i = extents.rank(); i-- > 0;) {
+    if (left == 1 && extents[i] > 1) {
+      left = joined.extents[--next];
+      step = joined.strides[0][next];
     }
+    if (left % extents[i] != 0) return {};
+    strides[i] = step;
+    step *= extents[i];
+    left /= extents[i];
   }
   return strides;
 }
@@ -118,12 +95,10 @@ class pattern_finder {
       constant_of_.push_back(value.constant ? constants++ : 0);
     }
     givers_.resize(network_.values.size());
-    readers_.resize(network_.values.size());
+    readers_ = reads_of_values(network_);
     for (std::size_t index = 0; index < network_.layers.size(); ++index) {
       for (const std::size_t value : network_.layers[index].outputs) givers_[value] = index;
-      for (const std::size_t value : network_.layers[index].inputs) ++readers_[value];
     }
-    for (const std::size_t value : network_.outputs) ++readers_[value];
   }
 
   void find() {
@@ -150,20 +125,224 @@ class pattern_finder {
     const bool found = layer != nullptr && std::holds_alternative<Layer>(layer->operation);
     return found ? layer : nullptr;
   }
-  const network_layer* pointwise(std::size_t value, function wanted) const;
-  with_constant pointwise_with_constant(std::size_t value, function wanted) const;
-  std::optional<double> number(std::size_t value) const;
-  std::optional<std::size_t> averaged(std::size_t value) const;
-  std::optional<std::size_t> centered(std::size_t value) const;
-  bool moves_on(scaled_view& view, const network_layer& layer) const;
-  scaled_view view_of(std::size_t value) const;
-  void reads_all(network_layer& layer) const;
-  bool find_layer_norm(network_layer& last);
-  bool take_over_product(network_layer& last);
-  void read_in_place(network_layer& layer);
-  with_constant scaling(const network_layer& layer, double& factor) const;
+
+  /// Returns the layer that computes a value if it applies function `wanted`; otherwise null.
+  const network_layer* pointwise(std::size_t value, function wanted) const {
+    const network_layer* layer = given_by<pointwise_layer>(value);
+    if (layer == nullptr) return nullptr;
+    return std::get<pointwise_layer>(layer->operation).function == wanted ? layer : nullptr;
+  }
+
+  with_constant pointwise_with_constant(std::size_t value, function wanted) const {
+    const network_layer* layer = pointwise(value, wanted);
+    if (layer == nullptr) return {};
+    for (const std::size_t which : {1U, 0U}) {
+      const std::size_t constant = layer->inputs[which];
+      const bool found =
+          network_.values[constant].constant && (which == 1 || wanted != function::div);
+      if (found) return {layer, layer->inputs[1 - which], constant};
+    }
+    return {};
+  }
+
+  /// Returns the number in a constant with one element; empty for any other value.
+  std::optional<double> number(std::size_t value) const {
+    if (!network_.values[value].constant || network_.shape_of(value).elements() != 1) return {};
+    float found = 0;
+    std::memcpy(&found, constants_[constant_of_[value]].data.data(), sizeof(found));
+    return found;
+  }
+
+  /// Returns x if a value is the mean of x over the last dimension with keep_dims; otherwise empty.
+  std::optional<std::size_t> averaged(std::size_t value) const {
+    const network_layer* layer = given_by<reduce_layer>(value);
+    if (layer == nullptr) return {};
+    const auto& mean = std::get<reduce_layer>(layer->operation);
+    const std::size_t last = network_.input_of(*layer).rank() - 1;
+    const bool found = mean.function == reduce_layer::reduction::mean && mean.keep_dims &&
+                       mean.axes == std::vector{last};
+    return found ? std::optional(layer->inputs.front()) : std::nullopt;
+  }
+
+  /// Returns x if a value is x minus its mean; otherwise empty.
+  std::optional<std::size_t> centered(std::size_t value) const {
+    const network_layer* layer = pointwise(value, function::sub);
+    if (layer == nullptr || averaged(layer->inputs[1]) != layer->inputs[0]) return {};
+    return layer->inputs[0];
+  }
+
+  /// Turns `last` into a layer that replaces all layers `all`; returns false if that is invalid.
   bool replace(network_layer& last, std::string kind, const layer_operation& operation,
-               std::vector<std::size_t> inputs, const std::vector<const network_layer*>& all);
+               std::vector<std::size_t> inputs, const std::vector<const network_layer*>& all) {
+    diagnostics found;
+    layer_problems problems("", last.where, found);
+    const layer_input read{"", network_.shape_of(inputs.front())};
+    const auto result = problems.result_of([&] {
+      return shape_rule(operation, {&read, 1}, problems);
+    });
+    if (!result || result->output != network_.output_of(last)) return false;
+    for (std::size_t i = 0; i < result->weights.size(); ++i) {
+      if (network_.shape_of(inputs[i + 1]) != result->weights[i].shape) return false;
+    }
+    std::string name;
+    std::int64_t parameters = 0;
+    std::int64_t shared = 0;
+    for (const network_layer* each : all) {
+      name += (name.empty() ? "" : "+") + each->name;
+      parameters += each->cost.parameters;
+      shared += each->shared_parameters;
+    }
+    last.name = std::move(name);
+    last.kind = std::move(kind);
+    last.operation = operation;
+    last.inputs = std::move(inputs);
+    last.cost = result->cost;
+    last.cost.parameters = parameters;
+    last.shared_parameters = shared;
+    reads_all(last);
+    return true;
+  }
+
+  /// Sets a layer's reads to all elements that it reads, and recounts its bytes.
+  void reads_all(network_layer& layer) const {
+    layer.reads.clear();
+    for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+      layer.reads.push_back(elements_read(network_, layer, i));
+    }
+    count_bytes(network_, layer);
+  }
+
+  /// Recognizes (x - mean) / sqrt(mean((x - mean)^2) + eps) * weight + bias.
+  bool find_layer_norm(network_layer& last) {
+    const auto shifted = pointwise_with_constant(last.outputs.front(), function::add);
+    if (!shifted) return false;
+    const auto scaled = pointwise_with_constant(shifted.x, function::mul);
+    if (!scaled) return false;
+    const network_layer* division = pointwise(scaled.x, function::div);
+    if (division == nullptr) return false;
+    const auto x = centered(division->inputs[0]);
+    const network_layer* root = pointwise(division->inputs[1], function::sqrt);
+    if (!x || root == nullptr) return false;
+    const auto sum = pointwise_with_constant(root->inputs[0], function::add);
+    const auto eps = sum ? number(sum.constant) : std::nullopt;
+    const auto squares = eps ? averaged(sum.x) : std::nullopt;
+    const network_layer* square = squares ? pointwise(*squares, function::mul) : nullptr;
+    if (square == nullptr || square->inputs[0] != square->inputs[1] ||
+        centered(square->inputs[0]) != x) {
+      return false;
+    }
+    const network_layer* difference = giver(division->inputs[0]);
+    return replace(last, "LayerNormalization", layer_norm_layer{.eps = *eps},
+                   {*x, scaled.constant, shifted.constant},
+                   {giver(difference->inputs[1]), difference, square, giver(sum.x), sum.layer, root,
+                    division, scaled.layer, &last});
+  }
+
+  /// Returns the operands of a layer that multiplies or divides by a single number, and sets
+  /// `factor`. Returns empty if the factor could make sums of products overflow or vanish.
+  with_constant scaling(const network_layer& layer, double& factor) const {
+    const bool divides = pointwise(layer.outputs.front(), function::div) != nullptr;
+    const auto found =
+        pointwise_with_constant(layer.outputs.front(), divides ? function::div : function::mul);
+    const auto by = found ? number(found.constant) : std::nullopt;
+    if (!by || network_.shape_of(found.x) != network_.output_of(layer)) return {};
+    factor = divides ? 1 / *by : *by;
+    const double size = std::abs(factor);
+    return size > 1e-6 && size < 1e6 ? found : with_constant();
+  }
+
+  /// Updates the view and returns true if the layer only moves or scales its input.
+  bool moves_on(scaled_view& view, const network_layer& layer) const {
+    const shape& given = network_.output_of(layer);
+    if (std::holds_alternative<reshape_layer>(layer.operation)) {
+      auto strides = strides_in(view, given);
+      if (!strides) return false;
+      view.strides = std::move(*strides);
+    } else if (const auto* transpose = std::get_if<transpose_layer>(&layer.operation)) {
+      view.strides = part_of(*transpose, view.strides).strides;
+    } else if (const auto* slice = std::get_if<slice_layer>(&layer.operation)) {
+      strided_part part = part_of(*slice, view.strides);
+      view.offset += part.begin;
+      view.strides = std::move(part.strides);
+    } else {
+      double factor = 1;
+      if (!scaling(layer, factor)) return false;
+      view.factor *= factor;
+      view.flops += layer.cost.flops;
+    }
+    view.extents = given.extents();
+    return true;
+  }
+
+  scaled_view view_of(std::size_t value) const {
+    constexpr std::size_t most_steps = 16;  // exporters write at most eight
+    const auto whole = [&](std::size_t base) {
+      const shape& extents = network_.shape_of(base);
+      return scaled_view{base, 0, extents.extents(), packed_strides(extents)};
+    };
+    std::vector<std::size_t> path{value};
+    while (path.size() < most_steps && giver(path.back()) != nullptr) {
+      const std::vector<std::size_t>& read = giver(path.back())->inputs;
+      path.push_back(network_.values[read.front()].constant ? read.back() : read.front());
+    }
+    scaled_view view = whole(path.back());
+    for (path.pop_back(); !path.empty(); path.pop_back()) {
+      if (!moves_on(view, *giver(path.back()))) view = whole(path.back());
+    }
+    return view;
+  }
+
+  /// Turns a layer that scales or transposes a product into the product itself, with the scale or
+  /// with a transposed result. Only this layer may read the original product.
+  bool take_over_product(network_layer& last) {
+    double factor = 1;
+    const auto* transpose = std::get_if<transpose_layer>(&last.operation);
+    const auto scaled = transpose == nullptr ? scaling(last, factor) : with_constant();
+    if (transpose == nullptr && !scaled) return false;
+    const std::size_t value = scaled ? scaled.x : last.inputs.front();
+    const network_layer* product = given_by<matmul_layer>(value);
+    if (product == nullptr || readers_[value] != 1) return false;
+
+    matmul_layer taken = std::get<matmul_layer>(product->operation);
+    taken.scale *= static_cast<float>(factor);
+    if (transpose != nullptr) {
+      const shape& extents = network_.shape_of(value);
+      if (taken.product || transpose->order.back() != extents.rank() - 1) return false;
+      const auto written = packed_strides(network_.output_of(last));
+      taken.product = {extents, written};
+      for (std::size_t i = 0; i < written.size(); ++i) {
+        taken.product->strides[transpose->order[i]] = written[i];
+      }
+    }
+    last.name = product->name + "+" + last.name;
+    last.kind = product->kind;
+    last.operation = std::move(taken);
+    last.inputs = product->inputs;
+    last.reads = product->reads;
+    const std::int64_t flops = last.cost.flops;
+    last.cost = product->cost;
+    last.cost.flops += flops;
+    count_bytes(network_, last);
+    return true;
+  }
+
+  /// Lets a product skip layers that only move or scale its matrices, and read their inputs
+  /// directly.
+  void read_in_place(network_layer& layer) {
+    auto* product = std::get_if<matmul_layer>(&layer.operation);
+    if (product == nullptr) return;
+    for (const std::size_t which : {0U, 1U}) {
+      const scaled_view view = view_of(layer.inputs[which]);
+      auto matrices = view.matrices();
+      if (view.base == layer.inputs[which] || !matrices) continue;
+      (which == 0 ? product->a : product->b) = std::move(matrices);
+      product->scale *= static_cast<float>(view.factor);
+      layer.inputs[which] = view.base;
+      layer.reads[which] = elements_read(network_, layer, which);
+      layer.cost.flops += view.flops;
+    }
+    count_bytes(network_, layer);
+  }
 
   network_definition& network_;
   const std::vector<named_tensor>& constants_;
@@ -171,224 +350,6 @@ class pattern_finder {
   std::vector<std::optional<std::size_t>> givers_;  ///< per value: the layer that computes it
   std::vector<std::size_t> readers_;                ///< per value: number of reads
 };
-
-/// Returns the layer that computes a value if it applies function `wanted`; otherwise null.
-const network_layer* pattern_finder::pointwise(std::size_t value, function wanted) const {
-  const network_layer* layer = given_by<pointwise_layer>(value);
-  if (layer == nullptr) return nullptr;
-  return std::get<pointwise_layer>(layer->operation).function == wanted ? layer : nullptr;
-}
-
-pattern_finder::with_constant pattern_finder::pointwise_with_constant(std::size_t value,
-                                                                      function wanted) const {
-  const network_layer* layer = pointwise(value, wanted);
-  if (layer == nullptr) return {};
-  for (const std::size_t which : {1U, 0U}) {
-    const std::size_t constant = layer->inputs[which];
-    const bool found =
-        network_.values[constant].constant && (which == 1 || wanted != function::div);
-    if (found) return {layer, layer->inputs[1 - which], constant};
-  }
-  return {};
-}
-
-/// Returns the number in a constant with one element; empty for any other value.
-std::optional<double> pattern_finder::number(std::size_t value) const {
-  if (!network_.values[value].constant || network_.shape_of(value).elements() != 1) return {};
-  float found = 0;
-  std::memcpy(&found, constants_[constant_of_[value]].data.data(), sizeof(found));
-  return found;
-}
-
-/// Returns x if a value is the mean of x over the last dimension with keep_dims; otherwise empty.
-std::optional<std::size_t> pattern_finder::averaged(std::size_t value) const {
-  const network_layer* layer = given_by<reduce_layer>(value);
-  if (layer == nullptr) return {};
-  const auto& mean = std::get<reduce_layer>(layer->operation);
-  const std::size_t last = network_.input_of(*layer).rank() - 1;
-  const bool found = mean.function == reduce_layer::reduction::mean && mean.keep_dims &&
-                     mean.axes == std::vector{last};
-  return found ? std::optional(layer->inputs.front()) : std::nullopt;
-}
-
-/// Returns x if a value is x minus its mean; otherwise empty.
-std::optional<std::size_t> pattern_finder::centered(std::size_t value) const {
-  const network_layer* layer = pointwise(value, function::sub);
-  if (layer == nullptr || averaged(layer->inputs[1]) != layer->inputs[0]) return {};
-  return layer->inputs[0];
-}
-
-/// Turns `last` into a layer that replaces all layers `all`; returns false if that is invalid.
-bool pattern_finder::replace(network_layer& last, std::string kind,
-                             const layer_operation& operation, std::vector<std::size_t> inputs,
-                             const std::vector<const network_layer*>& all) {
-  diagnostics found;
-  layer_problems problems("", last.where, found);
-  const layer_input read{"", network_.shape_of(inputs.front())};
-  const layer_shape result = shape_rule(operation, {&read, 1}, problems);
-  if (problems.any() || result.output != network_.output_of(last)) return false;
-  for (std::size_t i = 0; i < result.weights.size(); ++i) {
-    if (network_.shape_of(inputs[i + 1]) != result.weights[i].shape) return false;
-  }
-  std::string name;
-  std::int64_t parameters = 0;
-  std::int64_t shared = 0;
-  for (const network_layer* each : all) {
-    name += (name.empty() ? "" : "+") + each->name;
-    parameters += each->cost.parameters;
-    shared += each->shared_parameters;
-  }
-  last.name = std::move(name);
-  last.kind = std::move(kind);
-  last.operation = operation;
-  last.inputs = std::move(inputs);
-  last.cost = result.cost;
-  last.cost.parameters = parameters;
-  last.shared_parameters = shared;
-  reads_all(last);
-  return true;
-}
-
-/// Sets a layer's reads to all elements that it reads, and recounts its bytes.
-void pattern_finder::reads_all(network_layer& layer) const {
-  layer.reads.clear();
-  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
-    layer.reads.push_back(elements_read(network_, layer, i));
-  }
-  count_bytes(network_, layer);
-}
-
-/// Recognizes (x - mean) / sqrt(mean((x - mean)^2) + eps) * weight + bias.
-bool pattern_finder::find_layer_norm(network_layer& last) {
-  const auto shifted = pointwise_with_constant(last.outputs.front(), function::add);
-  if (!shifted) return false;
-  const auto scaled = pointwise_with_constant(shifted.x, function::mul);
-  if (!scaled) return false;
-  const network_layer* division = pointwise(scaled.x, function::div);
-  if (division == nullptr) return false;
-  const auto x = centered(division->inputs[0]);
-  const network_layer* root = pointwise(division->inputs[1], function::sqrt);
-  if (!x || root == nullptr) return false;
-  const auto sum = pointwise_with_constant(root->inputs[0], function::add);
-  const auto eps = sum ? number(sum.constant) : std::nullopt;
-  const auto squares = eps ? averaged(sum.x) : std::nullopt;
-  const network_layer* square = squares ? pointwise(*squares, function::mul) : nullptr;
-  if (square == nullptr || square->inputs[0] != square->inputs[1] ||
-      centered(square->inputs[0]) != x) {
-    return false;
-  }
-  const network_layer* difference = giver(division->inputs[0]);
-  return replace(last, "LayerNormalization", layer_norm_layer{.eps = *eps},
-                 {*x, scaled.constant, shifted.constant},
-                 {giver(difference->inputs[1]), difference, square, giver(sum.x), sum.layer, root,
-                  division, scaled.layer, &last});
-}
-
-/// Returns the operands of a layer that multiplies or divides by a single number, and sets
-/// `factor`. Returns empty if the factor could make sums of products overflow or vanish.
-pattern_finder::with_constant pattern_finder::scaling(const network_layer& layer,
-                                                      double& factor) const {
-  const bool divides = pointwise(layer.outputs.front(), function::div) != nullptr;
-  const auto found =
-      pointwise_with_constant(layer.outputs.front(), divides ? function::div : function::mul);
-  const auto by = found ? number(found.constant) : std::nullopt;
-  if (!by || network_.shape_of(found.x) != network_.output_of(layer)) return {};
-  factor = divides ? 1 / *by : *by;
-  const double size = std::abs(factor);
-  return size > 1e-6 && size < 1e6 ? found : with_constant();
-}
-
-/// Updates the view and returns true if the layer only moves or scales its input.
-bool pattern_finder::moves_on(scaled_view& view, const network_layer& layer) const {
-  const shape& given = network_.output_of(layer);
-  if (std::holds_alternative<reshape_layer>(layer.operation)) {
-    auto strides = strides_in(view, given);
-    if (!strides) return false;
-    view.strides = std::move(*strides);
-  } else if (const auto* transpose = std::get_if<transpose_layer>(&layer.operation)) {
-    view.strides = part_of(*transpose, view.strides).strides;
-  } else if (const auto* slice = std::get_if<slice_layer>(&layer.operation)) {
-    strided_part part = part_of(*slice, view.strides);
-    view.offset += part.begin;
-    view.strides = std::move(part.strides);
-  } else {
-    double factor = 1;
-    if (!scaling(layer, factor)) return false;
-    view.factor *= factor;
-    view.flops += layer.cost.flops;
-  }
-  view.extents = given.extents();
-  return true;
-}
-
-scaled_view pattern_finder::view_of(std::size_t value) const {
-  constexpr std::size_t most_steps = 16;  // exporters write at most eight
-  const auto whole = [&](std::size_t base) {
-    const shape& extents = network_.shape_of(base);
-    return scaled_view{base, 0, extents.extents(), packed_strides(extents)};
-  };
-  std::vector<std::size_t> path{value};
-  while (path.size() < most_steps && giver(path.back()) != nullptr) {
-    const std::vector<std::size_t>& read = giver(path.back())->inputs;
-    path.push_back(network_.values[read.front()].constant ? read.back() : read.front());
-  }
-  scaled_view view = whole(path.back());
-  for (path.pop_back(); !path.empty(); path.pop_back()) {
-    if (!moves_on(view, *giver(path.back()))) view = whole(path.back());
-  }
-  return view;
-}
-
-/// Turns a layer that scales or transposes a product into the product itself, with the scale or
-/// with a transposed result. Only this layer may read the original product.
-bool pattern_finder::take_over_product(network_layer& last) {
-  double factor = 1;
-  const auto* transpose = std::get_if<transpose_layer>(&last.operation);
-  const auto scaled = transpose == nullptr ? scaling(last, factor) : with_constant();
-  if (transpose == nullptr && !scaled) return false;
-  const std::size_t value = scaled ? scaled.x : last.inputs.front();
-  const network_layer* product = given_by<matmul_layer>(value);
-  if (product == nullptr || readers_[value] != 1) return false;
-
-  matmul_layer taken = std::get<matmul_layer>(product->operation);
-  taken.scale *= static_cast<float>(factor);
-  if (transpose != nullptr) {
-    const shape& extents = network_.shape_of(value);
-    if (taken.product || transpose->order.back() != extents.rank() - 1) return false;
-    const auto written = packed_strides(network_.output_of(last));
-    taken.product = {extents, written};
-    for (std::size_t i = 0; i < written.size(); ++i) {
-      taken.product->strides[transpose->order[i]] = written[i];
-    }
-  }
-  last.name = product->name + "+" + last.name;
-  last.kind = product->kind;
-  last.operation = std::move(taken);
-  last.inputs = product->inputs;
-  last.reads = product->reads;
-  const std::int64_t flops = last.cost.flops;
-  last.cost = product->cost;
-  last.cost.flops += flops;
-  count_bytes(network_, last);
-  return true;
-}
-
-/// Lets a product skip layers that only move or scale its matrices, and read their inputs directly.
-void pattern_finder::read_in_place(network_layer& layer) {
-  auto* product = std::get_if<matmul_layer>(&layer.operation);
-  if (product == nullptr) return;
-  for (const std::size_t which : {0U, 1U}) {
-    const scaled_view view = view_of(layer.inputs[which]);
-    auto matrices = view.matrices();
-    if (view.base == layer.inputs[which] || !matrices) continue;
-    (which == 0 ? product->a : product->b) = std::move(matrices);
-    product->scale *= static_cast<float>(view.factor);
-    layer.inputs[which] = view.base;
-    layer.reads[which] = elements_read(network_, layer, which);
-    layer.cost.flops += view.flops;
-  }
-  count_bytes(network_, layer);
-}
 
 }  // namespace
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
+#include "stages/nn/layers/layers.hpp"
+#include "stages/nn/onnx/onnx_constants.hpp"
 #include "stages/nn/onnx/onnx_forms.hpp"
-#include "stages/nn/onnx/onnx_functions.hpp"
 
 namespace graphline::nn::onnx {
 namespace {
@@ -28,19 +28,13 @@ onnx_tensor selected(const onnx_call& call, const onnx_tensor& from, const selec
 }
 
 onnx_tensor concat(const onnx_call& call) {
-  const onnx_tensor& first = call.input(0);
-  const std::size_t axis = call.axis(call.integer("axis", 0), first.extents.rank());
-  auto extents = first.extents.extents();
-  extents[axis] = 0;
+  const std::size_t axis = concat_axis(call);
+  std::int64_t extent = 0;
   for (std::size_t i = 0; i < call.inputs(); ++i) {
-    auto others = call.input(i).extents.extents();
-    call.require(others.size() == extents.size() && call.input(i).element == first.element,
-                 "has inputs of different types");
-    extents[axis] += std::exchange(others[axis], extents[axis]);
-    others[axis] = extents[axis];
-    call.require(others == extents, "has shapes that do not fit together");
+    call.require(call.input(i).element == call.type(0).element, "has inputs of different types");
+    extent += call.extents(i)[axis];
   }
-  onnx_tensor result = make(call, first.element, shape(extents));
+  onnx_tensor result = make(call, call.type(0).element, with_extent(call.extents(0), axis, extent));
   const auto strides = packed_strides(result.extents);
   std::int64_t start = 0;
   for (std::size_t i = 0; i < call.inputs(); ++i) {
@@ -81,13 +75,6 @@ onnx_tensor transpose(const onnx_call& call) {
   return result;
 }
 
-onnx_tensor expand(const onnx_call& call) {
-  const onnx_tensor& from = call.input(0);
-  onnx_tensor result = make(call, from.element, expanded_extents(call));
-  fill(result, from, broadcast_offsets(from.extents, result.extents));
-  return result;
-}
-
 /// Returns the padding value: an attribute before operator set 11, an input since.
 onnx_tensor padding_of(const onnx_call& call) {
   if (call.has(2)) {
@@ -125,8 +112,12 @@ onnx_tensor triangle(const onnx_call& call) {
 
 onnx_functions onnx_rearrangements() {
   onnx_functions all = {
-      {"Concat", gives_one(concat)},  {"Expand", gives_one(expand)},
-      {"Gather", gives_one(gather)},  {"Transpose", gives_one(transpose)},
+      {"Concat", gives_one(concat)},
+      {"Expand", gives_one([](const onnx_call& call) {
+         return broadcast_to(call, call.input(0), expanded_extents(call));
+       })},
+      {"Gather", gives_one(gather)},
+      {"Transpose", gives_one(transpose)},
       {"Trilu", gives_one(triangle)},
   };
   for (const auto& [name, extents_of] : reshapings()) {

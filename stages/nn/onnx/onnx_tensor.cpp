@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <iterator>
+#include <type_traits>
 
 #include "stages/nn/onnx/protobuf_fields.hpp"
 #include "stages/nn/weights/float_conversion.hpp"
@@ -12,7 +14,7 @@ namespace {
 
 template <class Stored, auto widen>
 onnx_values read_raw(std::string_view bytes) {
-  std::vector<decltype(widen(Stored{}))> values(bytes.size() / sizeof(Stored));
+  std::vector<std::remove_cvref_t<decltype(widen(Stored{}))>> values(bytes.size() / sizeof(Stored));
   for (std::size_t i = 0; i < values.size(); ++i) {
     Stored stored;
     std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
@@ -20,18 +22,6 @@ onnx_values read_raw(std::string_view bytes) {
   }
   return values;
 }
-
-template <class Value, class Stored>
-Value widened(Stored stored) noexcept {
-  return static_cast<Value>(stored);
-}
-
-std::int64_t truth(std::uint8_t stored) noexcept {
-  return stored != 0 ? 1 : 0;
-}
-
-template <class Stored>
-constexpr auto read_integers = read_raw<Stored, widened<std::int64_t, Stored>>;
 
 template <class Stored>
 std::int64_t wrap(std::int64_t value) noexcept {
@@ -44,30 +34,35 @@ struct onnx_type_entry {
   std::size_t bytes = 0;
   std::uint32_t typed_field = 0;  ///< number of the field in TensorProto
   onnx_values (*read)(std::string_view) = nullptr;
+  std::optional<dtype> tensor = {};
   std::int64_t (*wrap)(std::int64_t) noexcept = nullptr;  ///< integers only
 };
 
 template <class Stored>
-onnx_type_entry integers(onnx_type type, const char* name, std::uint32_t typed_field) {
-  return {type, name, sizeof(Stored), typed_field, read_integers<Stored>, wrap<Stored>};
+onnx_type_entry integers(onnx_type type, const char* name, std::uint32_t typed_field,
+                         dtype tensor) {
+  return {type,   name,        sizeof(Stored), typed_field, read_raw<Stored, wrap<Stored>>,
+          tensor, wrap<Stored>};
 }
 
 const onnx_type_entry onnx_types[] = {
     {onnx_type::undefined, "undefined"},
-    {onnx_type::float32, "float32", 4, 4, read_raw<float, widened<float, float>>},
-    integers<std::uint8_t>(onnx_type::uint8, "uint8", 5),
-    integers<std::int8_t>(onnx_type::int8, "int8", 5),
-    integers<std::uint16_t>(onnx_type::uint16, "uint16", 5),
-    integers<std::int16_t>(onnx_type::int16, "int16", 5),
-    integers<std::int32_t>(onnx_type::int32, "int32", 5),
-    integers<std::int64_t>(onnx_type::int64, "int64", 7),
+    {onnx_type::float32, "float32", 4, 4, read_raw<float, std::identity{}>, dtype::float32},
+    integers<std::uint8_t>(onnx_type::uint8, "uint8", 5, dtype::uint8),
+    integers<std::int8_t>(onnx_type::int8, "int8", 5, dtype::int32),
+    integers<std::uint16_t>(onnx_type::uint16, "uint16", 5, dtype::int32),
+    integers<std::int16_t>(onnx_type::int16, "int16", 5, dtype::int32),
+    integers<std::int32_t>(onnx_type::int32, "int32", 5, dtype::int32),
+    integers<std::int64_t>(onnx_type::int64, "int64", 7, dtype::int64),
     {onnx_type::string, "string"},
-    {onnx_type::boolean, "bool", 1, 5, read_raw<std::uint8_t, truth>, wrap<bool>},
-    {onnx_type::float16, "float16", 2, 5, read_raw<std::uint16_t, float_from_half>},
-    {onnx_type::float64, "float64", 8, 10, read_raw<double, widened<double, double>>},
-    integers<std::uint32_t>(onnx_type::uint32, "uint32", 11),
-    integers<std::uint64_t>(onnx_type::uint64, "uint64", 11),
-    {onnx_type::bfloat16, "bfloat16", 2, 5, read_raw<std::uint16_t, float_from_bfloat16>}};
+    {onnx_type::boolean, "bool", 1, 5, read_raw<std::uint8_t, wrap<bool>>, dtype::uint8,
+     wrap<bool>},
+    {onnx_type::float16, "float16", 2, 5, read_raw<std::uint16_t, float_from_half>, dtype::float16},
+    {onnx_type::float64, "float64", 8, 10, read_raw<double, std::identity{}>, dtype::float64},
+    integers<std::uint32_t>(onnx_type::uint32, "uint32", 11, dtype::int64),
+    integers<std::uint64_t>(onnx_type::uint64, "uint64", 11, dtype::int64),
+    {onnx_type::bfloat16, "bfloat16", 2, 5, read_raw<std::uint16_t, float_from_bfloat16>,
+     dtype::bfloat16}};
 
 const onnx_type_entry& entry_of(onnx_type element) noexcept {
   return *std::ranges::find(onnx_types, element, &onnx_type_entry::type);
@@ -88,6 +83,10 @@ onnx_type onnx_type_of(std::int64_t number) noexcept {
 
 std::size_t size_of(onnx_type element) noexcept {
   return entry_of(element).bytes;
+}
+
+std::optional<dtype> read_as(onnx_type element) noexcept {
+  return entry_of(element).tensor;
 }
 
 bool is_whole(onnx_type element) noexcept {
@@ -135,13 +134,9 @@ onnx_values typed_onnx_values(onnx_type element, std::string_view tensor) {
   if (element == onnx_type::float64) return read(std::vector<double>());
   auto integers = read(std::vector<std::int64_t>());
   if (element == onnx_type::float16 || element == onnx_type::bfloat16) {
-    // The integers are the bits of 16-bit floats.
-    const auto from = element == onnx_type::float16 ? float_from_half : float_from_bfloat16;
-    std::vector<float> values;
-    for (const std::int64_t bits : integers) {
-      values.push_back(from(static_cast<std::uint16_t>(bits)));
-    }
-    return values;
+    std::vector<std::uint16_t> bits;
+    for (const std::int64_t each : integers) bits.push_back(static_cast<std::uint16_t>(each));
+    return onnx_values_of(element, {reinterpret_cast<const char*>(bits.data()), 2 * bits.size()});
   }
   for (std::int64_t& value : integers) value = wrapped(element, value);
   return integers;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -39,6 +40,11 @@ onnx_type onnx_type_of(std::int64_t number) noexcept;
 /// Returns the bytes per element; 0 for types whose values are not read.
 std::size_t size_of(onnx_type element) noexcept;
 
+/// Returns the tensor type for an input of the model, or for an output with integers or bools. It
+/// is wider if tensors lack the type: uint8 for bool, int32 for up to 16 bits, int64 for uint32 and
+/// uint64. Empty for strings.
+std::optional<dtype> read_as(onnx_type element) noexcept;
+
 /// Returns true for integers and bool.
 bool is_whole(onnx_type element) noexcept;
 
@@ -46,10 +52,6 @@ bool is_whole(onnx_type element) noexcept;
 struct whole_range {
   std::int64_t least = 0;
   std::int64_t most = 0;
-
-  bool holds(const whole_range& other) const noexcept {
-    return least <= other.least && other.most <= most;
-  }
 };
 whole_range range_of(onnx_type element) noexcept;
 

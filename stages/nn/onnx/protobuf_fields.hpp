@@ -13,13 +13,9 @@
 
 namespace graphline::nn {
 
-struct unreadable_field : protozero::exception {
-  const char* what() const noexcept override { return "not what the field is to hold"; }
-};
-
 /// Throws unless a field has the expected type: protozero checks bounds, but not types.
 inline void expect(bool sound) {
-  if (!sound) throw unreadable_field();
+  if (!sound) throw protozero::unknown_pbf_wire_type_exception();
 }
 
 // Read a field of a type: bytes or a message, text, or a number. For a vector, append one element

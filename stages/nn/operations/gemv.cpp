@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stages/nn/operations/pointwise.hpp"
+
 namespace graphline::nn {
 
 std::int64_t gemv_form::rows() const noexcept {
@@ -12,28 +14,16 @@ std::int64_t gemv_form::rows() const noexcept {
 
 gemv_form collapse_rows(const matmul_form& product) {
   const std::size_t rank = product.c.rank();
-  gemv_form form{.k = product.a[rank - 1]};
-  // Adds the next outer axis; merges it into the previous axis if both are contiguous.
-  const auto add = [&](const gemv_axis& axis) {
-    if (axis.extent == 1) return;
-    if (!form.axes.empty()) {
-      gemv_axis& inner = form.axes.back();
-      if (axis.a == inner.a * inner.extent && axis.x == inner.x * inner.extent) {
-        inner.extent *= axis.extent;
-        return;
-      }
-    }
-    form.axes.push_back(axis);
-  };
-  std::int64_t a = form.k * product.a[rank - 2];
-  std::int64_t x = form.k;
-  add({product.c[rank - 2], form.k, 0});
-  for (std::size_t i = rank - 2; i-- > 0;) {
-    add({product.c[i], product.a[i] == 1 ? 0 : a, product.b[i] == 1 ? 0 : x});
-    a *= product.a[i];
-    x *= product.b[i];
+  pointwise_space rows{
+      product.c.extents(),
+      {broadcast_strides(product.a, product.c), broadcast_strides(product.b, product.c)}};
+  rows.extents.pop_back();        // the column
+  rows.strides[1][rank - 2] = 0;  // the rows of a have the same vector
+  rows = collapsed(rows);
+  gemv_form form{.k = product.depth()};
+  for (std::size_t i = 0; i < rows.extents.size(); ++i) {
+    form.axes.push_back({rows.extents[i], rows.strides[0][i], rows.strides[1][i]});
   }
-  std::reverse(form.axes.begin(), form.axes.end());
   return form;
 }
 

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "stages/nn/definition/definition.hpp"
 #include "stages/nn/fusion/fusion.hpp"
@@ -21,10 +26,15 @@ class network_lowering {
   const weight_table& weights() const noexcept { return weights_; }
 
   /// Returns "stage 'head', layer '0.linear'".
-  std::string owner(const network_layer& layer) const;
+  std::string owner(const network_layer& layer) const {
+    return fmt::format("{}, layer '{}'", owner_, layer.name);
+  }
 
   /// Appends text to the current part's notes in reports.
-  void note(const std::string& text);
+  void note(const std::string& text) {
+    if (!notes_.empty()) notes_ += between_;
+    notes_ += text;
+  }
 
  protected:
   /// `owner` leads messages: "stage 'head'"; `between` separates notes.
@@ -38,10 +48,22 @@ class network_lowering {
 
   /// Adds a part for `group` with the steps from the end of the previous part to `end`. Adds
   /// nothing if there are no steps.
-  void add_part(program& to, const layer_group& group, std::size_t end);
+  void add_part(program& to, const layer_group& group, std::size_t end) {
+    std::string notes = std::exchange(notes_, {});
+    if (end == (to.parts.empty() ? 0 : to.parts.back().end_steps)) return;
+    to.parts.push_back(
+        {name_of(network_, group), std::move(notes), cost_of(network_, group, sizes_), end});
+  }
 
   /// Returns the indices of the network's outputs that a group computes.
-  std::vector<std::size_t> outputs_of(const layer_group& group) const;
+  std::vector<std::size_t> outputs_of(const layer_group& group) const {
+    const std::vector<std::size_t>& given = network_.layers[group.last()].outputs;
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < network_.outputs.size(); ++i) {
+      if (std::ranges::find(given, network_.outputs[i]) != given.end()) found.push_back(i);
+    }
+    return found;
+  }
 
  private:
   const network_definition& network_;

@@ -46,14 +46,12 @@ void program::place_buffers(const std::vector<std::vector<std::size_t>>& uses) {
     std::size_t first = 0;
     std::size_t last = 0;
   };
-  std::vector<lifetime> lifetimes(buffers.size());
-  std::vector<bool> used(buffers.size(), false);
+  std::vector<std::optional<lifetime>> lifetimes(buffers.size());  // of buffers in use
   for (std::size_t step = 0; step < uses.size(); ++step) {
     for (std::size_t buffer : uses[step]) {
       while (buffers[buffer].within) buffer = *buffers[buffer].within;
-      if (!used[buffer]) lifetimes[buffer].first = step;
-      lifetimes[buffer].last = step;
-      used[buffer] = true;
+      if (!lifetimes[buffer]) lifetimes[buffer] = {step, step};
+      lifetimes[buffer]->last = step;
     }
   }
 
@@ -63,14 +61,14 @@ void program::place_buffers(const std::vector<std::vector<std::size_t>>& uses) {
     if (buffers[i].place == buffer_place::weights) {
       buffers[i].offset = weights_bytes;
       weights_bytes += aligned_bytes(buffers[i].bytes);
-    } else if (buffers[i].place == buffer_place::scratch && used[i]) {
+    } else if (buffers[i].place == buffer_place::scratch && lifetimes[i]) {
       scratch.push_back(i);
       bytes.push_back(buffers[i].bytes);
     }
   }
   const block_layout layout = place_first_fit(bytes, [&](std::size_t a, std::size_t b) {
-    const lifetime& one = lifetimes[scratch[a]];
-    const lifetime& other = lifetimes[scratch[b]];
+    const lifetime& one = *lifetimes[scratch[a]];
+    const lifetime& other = *lifetimes[scratch[b]];
     return one.last < other.first || other.last < one.first;
   });
   for (std::size_t i = 0; i < scratch.size(); ++i) buffers[scratch[i]].offset = layout.offsets[i];

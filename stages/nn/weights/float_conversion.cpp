@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 namespace graphline::nn {
 namespace {
@@ -16,20 +17,13 @@ void write_rounded(std::span<const float> values, std::byte* to) {
   }
 }
 
-float identity(float value) noexcept {
-  return value;
-}
-float narrowed(double value) noexcept {
-  return static_cast<float>(value);
-}
-
-template <class Element, float (*convert)(Element) noexcept>
+template <class Element, auto convert>
 void convert_all(const std::byte* from, std::span<float> to) {
   for (float& value : to) {
     Element element;
     std::memcpy(&element, from, sizeof element);
     from += sizeof element;
-    value = convert(element);
+    value = static_cast<float>(convert(element));
   }
 }
 
@@ -88,10 +82,10 @@ void write_elements(dtype element, std::span<const float> values, std::byte* to)
 }
 
 float_converter float_conversion(std::string_view element) noexcept {
-  if (element == "F32") return convert_all<float, identity>;
+  if (element == "F32") return convert_all<float, std::identity{}>;
   if (element == "F16") return convert_all<std::uint16_t, float_from_half>;
   if (element == "BF16") return convert_all<std::uint16_t, float_from_bfloat16>;
-  if (element == "F64") return convert_all<double, narrowed>;
+  if (element == "F64") return convert_all<double, std::identity{}>;
   return nullptr;
 }
 

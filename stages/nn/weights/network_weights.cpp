@@ -34,7 +34,7 @@ bool rectifies(const layer_operation& operation) {
 double gain_after(const network_definition& network, std::size_t weight) {
   std::size_t value = weight;
   for (const network_layer& later : network.layers) {
-    if (std::find(later.inputs.begin(), later.inputs.end(), value) == later.inputs.end()) continue;
+    if (std::ranges::find(later.inputs, value) == later.inputs.end()) continue;
     if (value == weight || std::holds_alternative<batch_norm2d_layer>(later.operation)) {
       value = later.outputs.front();
       continue;
@@ -46,19 +46,12 @@ double gain_after(const network_definition& network, std::size_t weight) {
 
 std::vector<float> drawn(const network_value& weight, double gain, std::uint64_t seed) {
   std::vector<float> values(static_cast<std::size_t>(weight.type.shape.elements()));
-  const double bound = weight.initial.bound;
-  switch (weight.initial.drawn) {
-    case initial_value::rule::scaled:
-      draw_uniform(values, gain * bound, mix_seed(seed, seed_from(weight.name)));
-      break;
-    case initial_value::rule::uniform:
-      draw_uniform(values, bound, mix_seed(seed, seed_from(weight.name)));
-      break;
-    case initial_value::rule::zeros:
-      break;
-    case initial_value::rule::ones:
-      std::fill(values.begin(), values.end(), 1.0F);
-      break;
+  using enum initial_value::rule;
+  const auto [rule, bound] = weight.initial;
+  if (rule == ones) std::ranges::fill(values, 1.0F);
+  if (rule == scaled || rule == uniform) {
+    draw_uniform(values, rule == scaled ? gain * bound : bound,
+                 mix_seed(seed, seed_from(weight.name)));
   }
   return values;
 }
@@ -117,11 +110,6 @@ void check_tensors(const safetensors_file& file, const network_definition& netwo
                                file.path(), some_of(surplus)));
 }
 
-named_tensor as_tensor(const network_value& weight, const std::vector<float>& values) {
-  const auto bytes = std::as_bytes(std::span(values));
-  return {weight.name, weight.type, {bytes.begin(), bytes.end()}};
-}
-
 }  // namespace
 
 std::shared_ptr<const safetensors_file> open_weights(const network_definition& network,
@@ -146,9 +134,11 @@ std::vector<named_tensor> network_weights(const network_definition& network,
   for (std::size_t i = 0; i < network.values.size(); ++i) {
     const network_value& value = network.values[i];
     if (!value.constant) continue;
-    tensors.push_back(as_tensor(value, file != nullptr
-                                           ? file->read_float32(value.name, value.type.shape)
-                                           : drawn(value, gain_after(network, i), seed)));
+    const std::vector<float> values = file != nullptr
+                                          ? file->read_float32(value.name, value.type.shape)
+                                          : drawn(value, gain_after(network, i), seed);
+    const auto bytes = std::as_bytes(std::span(values));
+    tensors.push_back({value.name, value.type, {bytes.begin(), bytes.end()}});
   }
   return tensors;
 }

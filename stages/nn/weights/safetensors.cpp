@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,10 +32,6 @@ const std::map<std::string, std::uint64_t, std::less<>> bytes_per_element = {
     {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1},
     {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
     {"U32", 4},  {"F32", 4}, {"F64", 8}, {"I64", 8},     {"U64", 8}};
-
-std::string describe(const safetensors_file::entry& tensor) {
-  return fmt::format("{} {}", tensor.element, to_string(tensor.shape));
-}
 
 /// Returns a JSON list of sizes; empty if `list` is not a list of sizes.
 std::optional<std::vector<std::int64_t>> sizes_in(const json& list) {
@@ -72,22 +68,13 @@ bool read_entry(const json& value, safetensors_file::entry& tensor) {
 
 safetensors_file::safetensors_file(std::string path) : path_(std::move(path)) {
   auto opened = open_binary_file(path_, "weights file");
+  const std::uint64_t size = opened.size;
   file_ = std::move(opened.stream);
-  read_header(opened.size);
-}
-
-void safetensors_file::fail(const std::string& message) const {
-  throw input_error(fmt::format("weights file '{}' {}", path_, message));
-}
-
-void safetensors_file::read_header(std::uint64_t size) {
   // A header begins with '{'; other formats rarely have '{' at this offset.
   std::string beginning(9, '\0');
   std::uint64_t length = 0;
   if (size >= beginning.size() && file_.read(beginning.data(), 9)) {
-    for (std::size_t i = 8; i-- > 0;) {
-      length = length << 8 | static_cast<unsigned char>(beginning[i]);
-    }
+    std::memcpy(&length, beginning.data(), sizeof length);
   }
   if (beginning.back() != '{' || length > largest_header) {
     fail(
@@ -125,6 +112,10 @@ void safetensors_file::read_header(std::uint64_t size) {
   }
 }
 
+void safetensors_file::fail(const std::string& message) const {
+  throw input_error(fmt::format("weights file '{}' {}", path_, message));
+}
+
 std::string safetensors_file::why_not_float32(std::string_view name, const shape& expected) const {
   const auto found = entries_.find(name);
   if (found == entries_.end()) {
@@ -136,9 +127,9 @@ std::string safetensors_file::why_not_float32(std::string_view name, const shape
   const entry& tensor = found->second;
   const bool converts = float_conversion(tensor.element) != nullptr;
   if (converts && tensor.shape == expected) return {};
-  return fmt::format("weights file '{}' has the wrong tensor '{}': expected {} {}, found {}", path_,
-                     name, converts ? "F32" : "F32 (or F16, BF16, F64)", to_string(expected),
-                     describe(tensor));
+  return fmt::format("weights file '{}' has the wrong tensor '{}': expected {} {}, found {} {}",
+                     path_, name, converts ? "F32" : "F32 (or F16, BF16, F64)", to_string(expected),
+                     tensor.element, to_string(tensor.shape));
 }
 
 std::vector<float> safetensors_file::read_float32(std::string_view name,

@@ -42,7 +42,6 @@ class safetensors_file {
 
  private:
   [[noreturn]] void fail(const std::string& message) const;
-  void read_header(std::uint64_t size);
 
   std::string path_;
   mutable std::mutex reading_;  ///< guards `file_`

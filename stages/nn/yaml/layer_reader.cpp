@@ -30,11 +30,6 @@ struct layer_entry {
   graphline::place place = {};
 };
 
-const layer_kind* find_layer_kind(std::string_view name) {
-  const auto found = std::ranges::find(layer_kinds(), name, &layer_kind::name);
-  return found == layer_kinds().end() ? nullptr : &*found;
-}
-
 /// Reports an invalid name. Numbers are reserved for unnamed layers: "3.weight", "3.conv2d". Dots
 /// separate blocks as in PyTorch: "layer1.0.conv1".
 void check_layer_name(const named& name, diagnostics& out) {
@@ -86,8 +81,8 @@ layer_entry read_layer(const node& written, diagnostics& out) {
   if (!parts) return entry;
   entry.place = parts->kind.place;
   entry.subject = parts->kind.text;
-  entry.kind = find_layer_kind(parts->kind.text);
-  if (entry.kind == nullptr) {
+  const auto known = std::ranges::find(layer_kinds(), parts->kind.text, &layer_kind::name);
+  if (known == layer_kinds().end()) {
     std::vector<std::string> names;
     for (const layer_kind& kind : layer_kinds()) names.push_back(kind.name);
     const std::string near = suggestion(parts->kind.text, names, 0);
@@ -96,7 +91,7 @@ layer_entry read_layer(const node& written, diagnostics& out) {
                           near.empty() ? "; see 'graphline stages network'" : near));
     return entry;
   }
-
+  entry.kind = &*known;
   const std::vector<parameter> schema = parameters_of(*entry.kind);
   diagnostics found;
   const node nothing = node::mapping({}, entry.place);
@@ -119,13 +114,11 @@ layer_entry read_layer(const node& written, diagnostics& out) {
   }
   entry.sound = !found.has_errors() && !holds_unresolved(written);
   if (entry.sound && entry.kind->read) {
-    layer_problems problems(entry.subject, entry.values, found);
-    entry.operation = entry.kind->read(entry.values, problems);
-    entry.sound = !problems.any();
+    layer_problems problems(entry.subject, entry.values.where(), found, &entry.values);
+    entry.operation = problems.result_of([&] { return entry.kind->read(entry.values, problems); });
+    entry.sound = entry.operation.has_value();
   }
-  for (const diagnostic& d : found.all()) {
-    d.severity == severity::error ? out.error(d.place, d.message) : out.warning(d.place, d.message);
-  }
+  for (const diagnostic& d : found.all()) out.add(d);
   return entry;
 }
 
@@ -250,13 +243,9 @@ class definer {
 
   /// Reports layers and inputs that nothing reads; `reads` can skip a layer.
   void check_readers(const network_definition& network) {
-    std::vector<bool> read(network.values.size(), false);
-    for (const std::size_t value : network.outputs) read[value] = true;
-    for (const network_layer& layer : network.layers) {
-      for (const std::size_t value : layer.inputs) read[value] = true;
-    }
+    const std::vector<std::size_t> reads = reads_of_values(network);
     for (const giver& of : givers_) {
-      if (read[*of.value]) continue;
+      if (reads[*of.value] > 0) continue;
       out_.error(of.where, fmt::format("nothing reads {}: name it in 'reads' or 'from' of a later "
                                        "layer or in 'outputs', or leave it out",
                                        of.subject));
@@ -288,14 +277,16 @@ class definer {
       subjects.push_back(of.subject);
       read.push_back({of.subject, network_.network().shape_of(*of.value)});
     }
-    layer_problems problems(entry.subject, entry.values, out_);
-    layer_operation operation =
-        entry.operation ? *entry.operation : entry.kind->fit(entry.values, read, problems);
-    if (problems.any()) return {};
+    layer_problems problems(entry.subject, entry.values.where(), out_, &entry.values);
+    auto operation = entry.operation;
+    if (!operation) {
+      operation = problems.result_of([&] { return entry.kind->fit(entry.values, read, problems); });
+      if (!operation) return {};
+    }
     const std::string prefix = entry.given_name.empty() ? std::to_string(index) : entry.given_name;
     return network_.add_layer({.name = name,
                                .kind = entry.kind->name,
-                               .operation = std::move(operation),
+                               .operation = std::move(*operation),
                                .inputs = std::move(inputs),
                                .where = entry.place},
                               prefix, subjects, problems);

@@ -115,7 +115,7 @@ TEST(letterbox, refuses_what_is_no_picture) {
   EXPECT_THAT(complaints({{{2, 8, 8, 3}, dtype::float32}}, "{size: [2, 2]}"),
               ElementsAre(HasSubstr("cpu.letterbox reads pictures uint8 [B, H, W, C]")));
   EXPECT_THAT(complaints({pictures, {{1, 2}, dtype::int64}}, "{size: [2, 2]}"),
-              ElementsAre(HasSubstr("found uint8 [2, 8, 8, 3] and int64 [1, 2]")));
+              ElementsAre(HasSubstr("found uint8 [2, 8, 8, 3], int64 [1, 2]")));
   EXPECT_THAT(complaints({pictures}, "{size: 24}"),
               ElementsAre("'size' must hold 2 numbers (height and width), found 1"));
   EXPECT_THAT(complaints({pictures}, "{size: [2, 2], fill: 256}"),

@@ -58,7 +58,7 @@ TEST(resize, refuses_what_is_no_picture) {
               ElementsAre(HasSubstr("found float32 [2, 8, 8, 3]")));
   EXPECT_THAT(complaints({{{8, 8, 3}, dtype::uint8}}), ElementsAre(HasSubstr("uint8 [8, 8, 3]")));
   EXPECT_THAT(complaints({pictures, {{1, 2}, dtype::int64}}),
-              ElementsAre(HasSubstr("found uint8 [2, 8, 8, 3] and int64 [1, 2]")));
+              ElementsAre(HasSubstr("found uint8 [2, 8, 8, 3], int64 [1, 2]")));
   EXPECT_THAT(complaints({pictures}, "24"),
               ElementsAre("'size' must hold 2 numbers (height and width), found 1"));
 }

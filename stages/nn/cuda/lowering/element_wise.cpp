@@ -122,8 +122,8 @@ void lower_expression(cuda_lowering& b, const group_expression& layers, std::siz
     }
   }
   const bool wide = may_overflow(layers) && only_reduced(b.network(), owner.outputs.front());
-  const value_form form{layout, wide ? b.result_element(last, layout, dtype::float32)
-                                     : b.result_element(last, layout)};
+  const value_form form{
+      layout, b.result_element(last, layout, wide ? std::optional(dtype::float32) : std::nullopt)};
   const bool in_place = given != nullptr && given->form == form;
   const cuda_value result =
       in_place ? cuda_value{given->buffer, form} : b.make_value(out.elements(), form);

@@ -267,20 +267,16 @@ void cuda_lowering::add_conversion(const cuda_value& from, const cuda_value& to,
   note(fmt::format("conversion to {}", describe(to.form)));
 }
 
-dtype cuda_lowering::result_element(std::size_t layer, tensor_layout layout) const {
-  const bool whole = network().values[network().layers[layer].outputs.front()].whole;
-  return result_element(layer, layout, whole ? dtype::float32 : element());
-}
-
 dtype cuda_lowering::result_element(std::size_t layer, tensor_layout layout,
-                                    dtype otherwise) const {
+                                    std::optional<dtype> otherwise) const {
   const std::size_t given = network().layers[layer].outputs.front();
+  if (!otherwise) otherwise = network().values[given].whole ? dtype::float32 : element();
   const auto found = std::ranges::find(network().outputs, given);
-  if (found == network().outputs.end()) return otherwise;
+  if (found == network().outputs.end()) return *otherwise;
   const value_form& wanted =
       target_.outputs.at(static_cast<std::size_t>(found - network().outputs.begin()));
   const bool in_place = layout == wanted.layout || layouts_coincide(network().shape_of(given));
-  return in_place ? wanted.element : otherwise;
+  return in_place ? wanted.element : *otherwise;
 }
 
 cuda_value cuda_lowering::make_value(std::int64_t elements, const value_form& form) {

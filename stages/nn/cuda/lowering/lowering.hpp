@@ -87,8 +87,8 @@ class cuda_lowering : public network_lowering {
   /// Returns the element type for a kernel that writes a layer's output in this layout. If the
   /// kernel can write an output tensor of the network in place, this is the tensor's type;
   /// otherwise it is `otherwise`; by default, float32 for integers, or `element()`.
-  dtype result_element(std::size_t layer, tensor_layout layout) const;
-  dtype result_element(std::size_t layer, tensor_layout layout, dtype otherwise) const;
+  dtype result_element(std::size_t layer, tensor_layout layout,
+                       std::optional<dtype> otherwise = {}) const;
 
   void set_output(std::size_t layer, cuda_value value) {
     set_value(this->layer(layer).outputs.front(), value);
@@ -96,6 +96,13 @@ class cuda_lowering : public network_lowering {
   void set_value(std::size_t index, cuda_value value) { values_[index] = {value}; }
 
   cuda_value make_value(std::int64_t elements, const value_form& form);
+
+  /// Makes a value for a layer's output, with elements of type `result_element`.
+  cuda_value make_output(std::size_t layer, tensor_layout layout,
+                         std::optional<dtype> otherwise = {}) {
+    return make_value(output_shape(this->layer(layer)).elements(),
+                      {layout, result_element(layer, layout, otherwise)});
+  }
 
   /// See `program::add_checks`.
   std::size_t add_checks(const network_layer& layer, std::size_t axis,
@@ -110,6 +117,23 @@ class cuda_lowering : public network_lowering {
   void add_kernel(kernel_form form, std::vector<cuda_operand> operands,
                   const network_layer& layer) {
     program_.add_kernel(std::move(form), std::move(operands), owner(layer));
+  }
+
+  /// Adds the one kernel that computes a layer's output.
+  void add_layer_kernel(std::size_t layer, kernel_form form, std::vector<cuda_operand> operands,
+                        const cuda_value& output) {
+    add_kernel(std::move(form), std::move(operands), this->layer(layer));
+    note("a kernel of its own");
+    set_output(layer, output);
+  }
+
+  /// Plans a product. @throws refused_layer if the library cannot run it.
+  std::unique_ptr<library_operation> plan(const product_form& form,
+                                          const network_layer& layer) const {
+    std::string why_not;
+    auto operation = library().plan(form, why_not);
+    if (operation == nullptr) refuse(layer, why_not);
+    return operation;
   }
 
   /// Adds a step for each call of an operation and records the calls for reports.

@@ -8,21 +8,18 @@ void lower(cuda_lowering& b, const layer_group& group, const layer_norm_layer& n
   const network_layer& head = b.layer(group.head);
   const cuda_value x = b.plain_input_of(head);
   const shape rows = as_rows(b.output_shape(head));
-  const tensor_layout layout = tensor_layout::row_major;
-  const cuda_value y =
-      b.make_value(b.output_shape(head).elements(), {layout, b.result_element(group.head, layout)});
+  const cuda_value y = b.make_output(group.head, tensor_layout::row_major);
   const auto constant = [&](std::size_t input) {
     const auto values = b.weights().of(head, input);
     return b.constant({values.begin(), values.end()}, dtype::float32);
   };
-  b.add_kernel(layer_norm_form{.from = x.form.element,
-                               .to = y.form.element,
-                               .rows = rows[0],
-                               .extent = rows[1],
-                               .eps = static_cast<float>(norm.eps)},
-               {x.buffer, constant(1), constant(2), y.buffer}, head);
-  b.note("a kernel of its own");
-  b.set_output(group.head, y);
+  b.add_layer_kernel(group.head,
+                     layer_norm_form{.from = x.form.element,
+                                     .to = y.form.element,
+                                     .rows = rows[0],
+                                     .extent = rows[1],
+                                     .eps = static_cast<float>(norm.eps)},
+                     {x.buffer, constant(1), constant(2), y.buffer}, y);
 }
 
 void lower(cuda_lowering& b, const layer_group& group, const softmax_layer& softmax) {
@@ -36,13 +33,11 @@ void lower(cuda_lowering& b, const layer_group& group, const softmax_layer& soft
     extents = {s[0], s[2], s[3], s[1]};
     if (axis > 0) axis = axis == 1 ? 3 : axis - 1;
   }
-  const cuda_value y =
-      b.make_value(s.elements(), {x.form.layout, b.result_element(group.head, x.form.layout)});
+  const cuda_value y = b.make_output(group.head, x.form.layout);
   const axis_extents lines = extents_along(extents, static_cast<std::size_t>(axis));
-  b.add_kernel(softmax_form{.from = x.form.element, .to = y.form.element, .axis = lines},
-               {x.buffer, y.buffer}, head);
-  b.note("a kernel of its own");
-  b.set_output(group.head, y);
+  b.add_layer_kernel(group.head,
+                     softmax_form{.from = x.form.element, .to = y.form.element, .axis = lines},
+                     {x.buffer, y.buffer}, y);
 }
 
 namespace {
@@ -58,19 +53,17 @@ void add_pool(cuda_lowering& b, std::size_t layer, const extent_pair& positions,
   // because extents of 1 do not affect the order.
   const bool one = positions[0] * positions[1] == 1;
   const tensor_layout layout = one ? tensor_layout::row_major : x.form.layout;
-  const cuda_value y = b.make_value(in[0] * in[1] * positions[0] * positions[1],
-                                    {layout, b.result_element(layer, layout)});
-  b.add_kernel(pool_form{.from = x.form.element,
-                         .to = y.form.element,
-                         .batch = channels_last ? in[0] : in[0] * in[1],
-                         .channels = channels_last ? in[1] : 1,
-                         .in = {in[2], in[3]},
-                         .out = positions,
-                         .adaptive = adaptive,
-                         .pool = pool},
-               {x.buffer, y.buffer}, head);
-  b.note("a kernel of its own");
-  b.set_output(layer, y);
+  const cuda_value y = b.make_output(layer, layout);
+  b.add_layer_kernel(layer,
+                     pool_form{.from = x.form.element,
+                               .to = y.form.element,
+                               .batch = channels_last ? in[0] : in[0] * in[1],
+                               .channels = channels_last ? in[1] : 1,
+                               .in = {in[2], in[3]},
+                               .out = positions,
+                               .adaptive = adaptive,
+                               .pool = pool},
+                     {x.buffer, y.buffer}, y);
 }
 
 }  // namespace
@@ -96,10 +89,8 @@ void lower(cuda_lowering& b, const layer_group& group, const reduce_layer& reduc
     space.strides[0].push_back(strides[axis]);
     if (goes) count *= in[axis];
   }
-  const tensor_layout layout = tensor_layout::row_major;
   // The result stays float32, because sums may overflow 16-bit types.
-  const dtype element = b.result_element(group.head, layout, dtype::float32);
-  const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
+  const cuda_value y = b.make_output(group.head, tensor_layout::row_major, dtype::float32);
   reduce_form form{.from = x.form.element,
                    .to = y.form.element,
                    .function = reduce.function,
@@ -112,9 +103,7 @@ void lower(cuda_lowering& b, const layer_group& group, const reduce_layer& reduc
   if (std::max(form.kept.extents.size(), form.reduced.extents.size()) > most_extents) {
     b.refuse(head, "its elements lie in more than 8 dimensions that cannot be joined");
   }
-  b.add_kernel(std::move(form), {x.buffer, y.buffer}, head);
-  b.note("a kernel of its own");
-  b.set_output(group.head, y);
+  b.add_layer_kernel(group.head, std::move(form), {x.buffer, y.buffer}, y);
 }
 
 void lower(cuda_lowering& b, const layer_group& group, const pool2d_layer& pool) {

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "stages/nn/operations/pointwise.hpp"
+
 namespace graphline::nn {
 namespace {
 
@@ -20,27 +22,17 @@ struct batch_axis {
 /// Returns the leading dimensions without extents of 1. Merges dimensions that are contiguous in
 /// all tensors.
 std::vector<batch_axis> axes_of(const strided_product& product) {
-  const auto stride = [](const strided_matrices& of, std::size_t i) {
-    return of.extents[i] == 1 ? 0 : of.strides[i];
-  };
-  std::vector<batch_axis> axes;  // innermost first
-  for (std::size_t i = product.c.extents.rank() - 2; i-- > 0;) {
-    const batch_axis axis{product.c.extents[i], stride(product.a, i), stride(product.b, i),
-                          stride(product.c, i)};
-    if (axis.extent == 1) continue;
-    if (!axes.empty()) {
-      batch_axis& inner = axes.back();
-      const auto continues = [&](std::int64_t batch_axis::*of) {
-        return axis.*of == inner.*of * inner.extent;
-      };
-      if (continues(&batch_axis::a) && continues(&batch_axis::b) && continues(&batch_axis::d)) {
-        inner.extent *= axis.extent;
-        continue;
-      }
-    }
-    axes.push_back(axis);
+  pointwise_space batch{product.c.extents.extents(), {}};
+  for (const strided_matrices* of : {&product.a, &product.b, &product.c}) {
+    batch.strides.push_back(broadcast_strides(of->extents, of->strides, product.c.extents));
   }
-  std::reverse(axes.begin(), axes.end());
+  batch.extents.resize(batch.extents.size() - 2);
+  batch = collapsed(batch);
+  std::vector<batch_axis> axes;
+  for (std::size_t i = 0; i < batch.extents.size(); ++i) {
+    axes.push_back(
+        {batch.extents[i], batch.strides[0][i], batch.strides[1][i], batch.strides[2][i]});
+  }
   return axes;
 }
 

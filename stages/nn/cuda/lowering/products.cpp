@@ -46,10 +46,14 @@ struct planned_product {
 planned_product plan(const cuda_lowering& b, const network_layer& head,
                      const strided_product& product) {
   product_calls calls = collapse_product(product, b.precision());
-  std::string why_not;
-  auto operation = b.library().plan(calls.form, why_not);
-  if (operation == nullptr) b.refuse(head, why_not);
+  auto operation = b.plan(calls.form, head);
   return {std::move(calls), std::move(operation)};
+}
+
+/// Adds the calls of a product of two buffers to a third one.
+void add_product(cuda_lowering& b, const network_layer& head, planned_product product,
+                 std::size_t left, std::size_t right, std::size_t result) {
+  b.add_calls(std::move(product.operation), operands_of(product.calls, left, right, result), head);
 }
 
 /// Attention as two products with a softmax between them.
@@ -175,10 +179,8 @@ void lower(cuda_lowering& b, const layer_group& group, const conv_transpose2d_la
             .b = packed_matrices({conv.groups, in_of_group, columns}),
             .c = {{conv.groups, pixels, columns}, {columns, conv.groups * columns, 1}}});
   const cuda_value products = b.make_value(pixels * conv.groups * columns, form);
-  b.add_calls(std::move(product.operation),
-              operands_of(product.calls, x.buffer, b.constant(std::move(weight), b.element()),
-                          products.buffer),
-              head);
+  add_product(b, head, std::move(product), x.buffer, b.constant(std::move(weight), b.element()),
+              products.buffer);
   b.add_kernel(transposed_sum_form{.from = b.element(),
                                    .to = b.element(),
                                    .batch = in[0],
@@ -198,10 +200,8 @@ void lower(cuda_lowering& b, const layer_group& group, const matmul_layer& matmu
                                  matrices_of(matmul, b.network().shape_of(head.inputs[0]),
                                              b.network().shape_of(head.inputs[1]), out));
   const cuda_value result = b.make_value(out.elements(), form);
-  b.add_calls(std::move(product.operation),
-              operands_of(product.calls, b.in_form(head.inputs[0], form, head).buffer,
-                          b.in_form(head.inputs[1], form, head).buffer, result.buffer),
-              head);
+  add_product(b, head, std::move(product), b.in_form(head.inputs[0], form, head).buffer,
+              b.in_form(head.inputs[1], form, head).buffer, result.buffer);
   b.set_output(group.head, result);
 }
 
@@ -233,12 +233,10 @@ void lower(cuda_lowering& b, const layer_group& group, const attention_layer& at
     return;
   }
   const cuda_value scores = b.make_value(steps->softmax.axis.outer * steps->softmax.pitch, form);
-  b.add_calls(std::move(steps->scores.operation),
-              operands_of(steps->scores.calls, packed, packed, scores.buffer), head);
+  add_product(b, head, std::move(steps->scores), packed, packed, scores.buffer);
   b.add_kernel(steps->softmax, {scores.buffer, scores.buffer}, head);
   b.note(fmt::format("softmax by a kernel of its own ({})", why_not));
-  b.add_calls(std::move(steps->sums.operation),
-              operands_of(steps->sums.calls, scores.buffer, packed, result.buffer), head);
+  add_product(b, head, std::move(steps->sums), scores.buffer, packed, result.buffer);
 }
 
 }  // namespace graphline::nn

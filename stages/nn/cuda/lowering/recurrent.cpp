@@ -136,10 +136,7 @@ class recurrent_direction {
                             .d_leading = recurrent_.gates() * hidden_,
                             .precision = b_.precision(),
                             .alignment = {aligned, aligned, aligned}};
-    std::string why_not;
-    auto operation = b_.library().plan(form, why_not);
-    if (operation == nullptr) b_.refuse(head_, why_not);
-    return operation;
+    return b_.plan(form, head_);
   }
 
   cuda_lowering& b_;

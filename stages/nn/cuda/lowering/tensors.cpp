@@ -19,8 +19,7 @@ void copy_part(cuda_lowering& b, const layer_group& group, tensor_layout layout,
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
   const cuda_value given = b.input_of(head);
-  const dtype element = b.result_element(group.head, layout, kept_type(given.form.element));
-  const cuda_value result = b.make_value(out.elements(), {layout, element});
+  const cuda_value result = b.make_output(group.head, layout, kept_type(given.form.element));
   add_copy(b, head, out, given, part, result, {0, strides_of(out, layout)});
   b.note("a kernel of its own");
   b.set_output(group.head, result);
@@ -43,26 +42,28 @@ void check_extent(const cuda_lowering& b, const network_layer& layer, std::int64
   }
 }
 
+/// Returns a new value for the output of a layer that only moves elements of `x`.
+cuda_value moved_output(cuda_lowering& b, const layer_group& group, const cuda_value& x) {
+  return b.make_output(group.head, tensor_layout::row_major, kept_type(x.form.element));
+}
+
 /// Gathers elements along an axis by `count` indices. `table` contains their buffer and, if they
 /// are computed, the buffer of the check.
 void add_gather(cuda_lowering& b, const layer_group& group, std::size_t along,
                 std::vector<cuda_operand> table, dtype numbers, std::int64_t count) {
   const network_layer& head = b.layer(group.head);
   const cuda_value x = b.plain_input_of(head);
-  const tensor_layout layout = tensor_layout::row_major;
-  const dtype element = b.result_element(group.head, layout, kept_type(x.form.element));
-  const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
+  const cuda_value y = moved_output(b, group, x);
   const axis_extents axis = extents_along(b.input_shape(head).extents(), along);
   table.insert(table.begin(), x.buffer);
   table.insert(table.begin() + 2, y.buffer);
-  b.add_kernel(gather_form{.from = x.form.element,
-                           .to = y.form.element,
-                           .numbers = numbers,
-                           .axis = axis,
-                           .count = count},
-               std::move(table), head);
-  b.note("a kernel of its own");
-  b.set_output(group.head, y);
+  b.add_layer_kernel(group.head,
+                     gather_form{.from = x.form.element,
+                                 .to = y.form.element,
+                                 .numbers = numbers,
+                                 .axis = axis,
+                                 .count = count},
+                     std::move(table), y);
 }
 
 /// Adds a kernel that gathers or scatters by the indices in a layer's second input. `to` is the
@@ -85,13 +86,6 @@ void add_indexed(cuda_lowering& b, const network_layer& head, const cuda_value& 
                   b.owner(head), head.kind));
 }
 
-/// Returns a new value for the output of a layer that only moves elements of `x`.
-cuda_value moved_output(cuda_lowering& b, const layer_group& group, const cuda_value& x) {
-  const tensor_layout layout = tensor_layout::row_major;
-  const dtype element = b.result_element(group.head, layout, kept_type(x.form.element));
-  return b.make_value(b.output_shape(b.layer(group.head)).elements(), {layout, element});
-}
-
 }  // namespace
 
 /// Views the same buffer in another shape; copies if the elements are not in row-major order.
@@ -109,8 +103,7 @@ void lower(cuda_lowering& b, const layer_group& group, const concat_layer& conca
   for (std::size_t i = 0; i < head.inputs.size(); ++i) {
     if (kept_type(b.input_of(head, i).form.element) == dtype::float32) kept = dtype::float32;
   }
-  const cuda_value result =
-      b.make_value(out.elements(), {layout, b.result_element(group.head, layout, kept)});
+  const cuda_value result = b.make_output(group.head, layout, kept);
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < head.inputs.size(); ++i) {
     const shape& extents = b.network().shape_of(head.inputs[i]);
@@ -156,19 +149,17 @@ void lower(cuda_lowering& b, const layer_group& group, const resize2d_layer& res
   const shape& out = b.output_shape(head);
   check_extent(b, head, std::max(in[2], in[3]));
   const bool channels_last = x.form.layout == tensor_layout::channels_last;
-  const cuda_value y =
-      b.make_value(out.elements(), {x.form.layout, b.result_element(group.head, x.form.layout)});
-  b.add_kernel(resize_form{.from = x.form.element,
-                           .to = y.form.element,
-                           .batch = channels_last ? in[0] : in[0] * in[1],
-                           .channels = channels_last ? in[1] : 1,
-                           .in = {in[2], in[3]},
-                           .out = {out[2], out[3]}},
-               {x.buffer, b.constant(table_of(resize.rows), dtype::float32),
-                b.constant(table_of(resize.columns), dtype::float32), y.buffer},
-               head);
-  b.note("a kernel of its own");
-  b.set_output(group.head, y);
+  const cuda_value y = b.make_output(group.head, x.form.layout);
+  b.add_layer_kernel(group.head,
+                     resize_form{.from = x.form.element,
+                                 .to = y.form.element,
+                                 .batch = channels_last ? in[0] : in[0] * in[1],
+                                 .channels = channels_last ? in[1] : 1,
+                                 .in = {in[2], in[3]},
+                                 .out = {out[2], out[3]}},
+                     {x.buffer, b.constant(table_of(resize.rows), dtype::float32),
+                      b.constant(table_of(resize.columns), dtype::float32), y.buffer},
+                     y);
 }
 
 void lower(cuda_lowering& b, const layer_group& group, const gather_layer& gather) {
@@ -217,56 +208,46 @@ void lower(cuda_lowering& b, const layer_group& group, const resample_layer& res
     table.insert(table.end(), {static_cast<float>(resample.indices[i]), resample.weights[i]});
   }
   const cuda_value x = b.plain_input_of(head);
-  const tensor_layout layout = tensor_layout::row_major;
-  const dtype element = b.result_element(group.head, layout);
-  const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
-  b.add_kernel(resample_form{.from = x.form.element,
-                             .to = element,
-                             .axis = axis,
-                             .count = b.output_shape(head)[resample.axis],
-                             .taps = resample.taps},
-               {x.buffer, b.constant(std::move(table), dtype::float32), y.buffer}, head);
-  b.note("a kernel of its own");
-  b.set_output(group.head, y);
+  const cuda_value y = b.make_output(group.head, tensor_layout::row_major);
+  b.add_layer_kernel(group.head,
+                     resample_form{.from = x.form.element,
+                                   .to = y.form.element,
+                                   .axis = axis,
+                                   .count = b.output_shape(head)[resample.axis],
+                                   .taps = resample.taps},
+                     {x.buffer, b.constant(std::move(table), dtype::float32), y.buffer}, y);
 }
 
 void lower(cuda_lowering& b, const layer_group& group, const top_k_layer& top) {
   const network_layer& head = b.layer(group.head);
   const cuda_value x = b.plain_input_of(head);
-  const std::int64_t elements = b.output_shape(head).elements();
   const axis_extents axis = extents_along(b.input_shape(head).extents(), top.axis);
-  const tensor_layout layout = tensor_layout::row_major;
-  const dtype element = b.result_element(group.head, layout, kept_type(x.form.element));
-  const cuda_value values = b.make_value(elements, {layout, element});
-  const cuda_value indices = b.make_value(elements, {layout, dtype::float32});
-  b.add_kernel(top_k_form{.from = x.form.element,
-                          .indices = indices.form.element,
-                          .to = values.form.element,
-                          .axis = axis,
-                          .count = top.count,
-                          .largest = top.largest,
-                          .last_of_equal = top.last_of_equal},
-               {x.buffer, indices.buffer, values.buffer}, head);
-  b.note("a kernel of its own");
-  b.set_output(group.head, values);
+  const cuda_value values = moved_output(b, group, x);
+  const cuda_value indices = b.make_value(b.output_shape(head).elements(), {});
+  b.add_layer_kernel(group.head,
+                     top_k_form{.from = x.form.element,
+                                .indices = indices.form.element,
+                                .to = values.form.element,
+                                .axis = axis,
+                                .count = top.count,
+                                .largest = top.largest,
+                                .last_of_equal = top.last_of_equal},
+                     {x.buffer, indices.buffer, values.buffer}, values);
   b.set_value(head.outputs[1], indices);
 }
 
 void lower(cuda_lowering& b, const layer_group& group, const cumulative_sum_layer& sum) {
   const network_layer& head = b.layer(group.head);
   const cuda_value x = b.plain_input_of(head);
-  const tensor_layout layout = tensor_layout::row_major;
-  const cuda_value y =
-      b.make_value(b.output_shape(head).elements(), {layout, b.result_element(group.head, layout)});
+  const cuda_value y = b.make_output(group.head, tensor_layout::row_major);
   const axis_extents axis = extents_along(b.input_shape(head).extents(), sum.axis);
-  b.add_kernel(cumulative_sum_form{.from = x.form.element,
-                                   .to = y.form.element,
-                                   .axis = axis,
-                                   .exclusive = sum.exclusive,
-                                   .reverse = sum.reverse},
-               {x.buffer, y.buffer}, head);
-  b.note("a kernel of its own");
-  b.set_output(group.head, y);
+  b.add_layer_kernel(group.head,
+                     cumulative_sum_form{.from = x.form.element,
+                                         .to = y.form.element,
+                                         .axis = axis,
+                                         .exclusive = sum.exclusive,
+                                         .reverse = sum.reverse},
+                     {x.buffer, y.buffer}, y);
 }
 
 void lower(cuda_lowering& b, const layer_group& group, const non_max_suppression_layer&) {

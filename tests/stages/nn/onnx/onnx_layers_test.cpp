@@ -116,7 +116,7 @@ TEST(onnx_nodes, are_refused_by_their_operator_after_a_refused_one_too) {
   diagnostics out;
   import_onnx(model.model({{}}, third), {{"x", {{2, 3}, dtype::float32}}}, {third}, {}, out);
   EXPECT_EQ(out.render(),
-            "error: 2 nodes (Hardmax, GridSample) are not supported: 'first', 'third'");
+            "error: each of 2 nodes (Hardmax, GridSample) is not supported: 'first', 'third'");
 }
 
 TEST(onnx_nodes, are_refused_once_for_each_reason) {
@@ -137,10 +137,11 @@ TEST(onnx_nodes, are_refused_once_for_each_reason) {
   };
   EXPECT_EQ(refused(1, "", "Hardmax"), "error: node 'n0' (Hardmax) is not supported");
   EXPECT_EQ(refused(62, "", "Hardmax"),
-            "error: 62 nodes (Hardmax) are not supported: 'n0', 'n1', 'n2' and 59 more");
-  EXPECT_THAT(refused(4, "ai.onnx.ml", "Scaler"),
-              HasSubstr("4 nodes (Scaler) are of 'ai.onnx.ml', which is not supported: 'n0', 'n1', "
-                        "'n2' and 1 more; compute trees, encoders and the like in a stage"));
+            "error: each of 62 nodes (Hardmax) is not supported: 'n0', 'n1', 'n2' and 59 more");
+  EXPECT_THAT(
+      refused(4, "ai.onnx.ml", "Scaler"),
+      HasSubstr("each of 4 nodes (Scaler) is of 'ai.onnx.ml', which is not supported: 'n0', 'n1', "
+                "'n2' and 1 more; compute trees, encoders and the like in a stage"));
   for (const char* op_type : {"Loop", "Scan", "SequenceMap"}) {
     EXPECT_THAT(refused(1, "", op_type), HasSubstr("which exporters unroll"));
   }
@@ -154,7 +155,7 @@ TEST(onnx_nodes, are_named_where_the_same_is_wrong_with_several) {
   const auto sum = model.node("Add", {value, both});
   import_onnx(model.model({{}}, sum), {{"x", {{2, 3}, dtype::float32}}}, {sum}, {}, out);
   EXPECT_EQ(out.render(),
-            "error: 2 nodes (Softmax) have an axis 7 of a tensor of 2 dimensions: 'a', 'b'");
+            "error: each of 2 nodes (Softmax) has an axis 7 of a tensor of 2 dimensions: 'a', 'b'");
 }
 
 /// The reason why a constant is not evaluated.
