@@ -325,12 +325,44 @@ void drop_padding_taps(conv2d_layer& conv, std::vector<float>& weights,
   weights = std::move(kept);
 }
 
+/// Returns true for CPUs with AVX2 and without AVX-512.
+bool has_only_avx2() {
+  const auto isa = dnnl::get_effective_cpu_isa();
+  return isa == dnnl::cpu_isa::avx2 || isa == dnnl::cpu_isa::avx2_vnni;
+}
+
+/// Returns a value of [N, C, H, W] between columns of zeros, in blocks of eight channels.
+/// @pre C is a multiple of 8
+host_value with_padded_columns(host_lowering& b, const network_layer& layer,
+                               const host_value& value, const shape& in, std::int64_t before,
+                               std::int64_t after) {
+  constexpr std::int64_t block = 8;
+  const std::int64_t wide = before + in[3] + after;
+  const std::int64_t rows = in[0] * in[1] / block * in[2];
+  const host_value from = b.in_layout(value, blocked_layout(in, block), layer);
+  const host_value to = b.make_tensor(blocked_layout({in[0], in[1], in[2], wide}, block));
+  add_copy(b, "padding", {rows * wide * block}, b.constant({0}, shape{1}, plain_layout({1})),
+           {0, {0}}, to, {0, {1}});
+  add_copy(b, "padding", {rows, in[3] * block}, from, {0, {in[3] * block, 1}}, to,
+           {before * block, {wide * block, 1}});
+  return to;
+}
+
 /// Adds a convolution of `source` and its epilogue. `in` is the input's layout, or leaves it to
 /// oneDNN.
 void lower_convolution(host_lowering& b, fused_product product, conv2d_layer conv,
-                       const host_value& source, const dnnl::memory::desc& in) {
+                       host_value source, dnnl::memory::desc in) {
   using convolution = dnnl::convolution_forward;
   drop_padding_taps(conv, product.weights.weight, in.dims(), product.result);
+  // With AVX2, oneDNN has fast code only for a padding of at most three columns.
+  if (has_only_avx2() && conv.groups == 1 && in.dims()[1] % 8 == 0 &&
+      std::max(conv.padding[1], (*conv.padding_after)[1]) > 3) {
+    const std::int64_t before = std::exchange(conv.padding[1], 0);
+    const std::int64_t after = std::exchange((*conv.padding_after)[1], 0);
+    const shape extents(in.dims());
+    source = with_padded_columns(b, b.layer(product.group.head), source, extents, before, after);
+    in = any_layout({extents[0], extents[1], extents[2], before + extents[3] + after});
+  }
   const shape weights = weight_shape(conv, in.dims()[1]);
   const dnnl::memory::desc bias = bias_layout(product);
 
@@ -391,8 +423,7 @@ void lower(host_lowering& b, const layer_group& group, const linear_layer& linea
   // With AVX2, oneDNN computes inner products by its matrix product, which packs the weights in
   // every frame and depends on how far rows are apart. As a 1x1 convolution of an image with a
   // pixel per row, the product takes 0.4 to 1.2 times as long.
-  const auto isa = dnnl::get_effective_cpu_isa();
-  if (isa == dnnl::cpu_isa::avx2 || isa == dnnl::cpu_isa::avx2_vnni) {
+  if (has_only_avx2()) {
     const auto pixels = [&](std::int64_t channels) {
       return blocked_layout({1, channels, in[0], 1}, all_channels);
     };

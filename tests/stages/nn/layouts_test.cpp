@@ -300,7 +300,8 @@ TEST(average_pools, of_wide_packed_images_are_means_of_windows) {
 }
 
 TEST(convolutions, with_taps_that_reach_only_padding_are_sums_over_the_others) {
-  const shape images{2, 3, 5, 7};
+  constexpr std::int64_t channels = 8;
+  const shape images{2, channels, 5, 7};
   const auto x = some_values(images.elements());
   struct window {
     extent_pair dilation;
@@ -312,6 +313,7 @@ TEST(convolutions, with_taps_that_reach_only_padding_are_sums_over_the_others) {
                            {{4, 8}, {4, 8}, {4, 8}, {1, 1}},
                            {{5, 7}, {10, 7}, {0, 7}, {1, 1}},
                            {{5, 3}, {0, 6}, {10, 0}, {1, 2}},
+                           {{1, 5}, {1, 5}, {1, 5}, {1, 1}},
                            {{3, 3}, {8, 8}, {8, 8}, {2, 2}}}) {
     const conv2d_layer conv{.out_channels = 4,
                             .kernel = {3, 3},
@@ -320,12 +322,12 @@ TEST(convolutions, with_taps_that_reach_only_padding_are_sums_over_the_others) {
                             .padding_after = of.padding_after,
                             .dilation = of.dilation};
     network_trial n(images, false);
-    const std::size_t weights = n.constant({4, 3, 3, 3});
+    const std::size_t weights = n.constant({4, channels, 3, 3});
     const std::size_t bias = n.constant({4});
     n.add("conv2d", conv, {n.given()}, {weights, bias});
     const shape out = n.shape_of(n.given());
     const auto given = n.trial().run({x});
-    const auto weight = some_values(4 * 3 * 3 * 3, 2);
+    const auto weight = some_values(4 * channels * 9, 2);
     const auto shift = some_values(4, 3);
     std::size_t at = 0;
     for (std::int64_t image = 0; image < 2; ++image) {
@@ -333,13 +335,14 @@ TEST(convolutions, with_taps_that_reach_only_padding_are_sums_over_the_others) {
         for (std::int64_t i = 0; i < out[2]; ++i) {
           for (std::int64_t j = 0; j < out[3]; ++j, ++at) {
             double sum = shift[static_cast<std::size_t>(c)];
-            for (std::int64_t tap = 0; tap < 27; ++tap) {
+            for (std::int64_t tap = 0; tap < channels * 9; ++tap) {
               const float* pixel =
-                  pixel_at(x, images, image * 3 + tap / 9,
+                  pixel_at(x, images, image * channels + tap / 9,
                            i * of.stride[0] - of.padding[0] + tap / 3 % 3 * of.dilation[0],
                            j * of.stride[1] - of.padding[1] + tap % 3 * of.dilation[1]);
               if (pixel == nullptr) continue;
-              sum += static_cast<double>(weight[static_cast<std::size_t>(c * 27 + tap)]) * *pixel;
+              sum += static_cast<double>(weight[static_cast<std::size_t>(c * channels * 9 + tap)]) *
+                     *pixel;
             }
             ASSERT_NEAR(given.at(at), sum, 1e-5) << of.dilation[0] << ", at " << at;
           }
