@@ -76,7 +76,9 @@ TEST(roofline_examples, have_a_memory_bound_matrix_product) {
   EXPECT_EQ(fmt::format("{:.2f}", *of.intensity), "0.49");
   EXPECT_EQ(fmt::format("{:.0f}", *of.ratio), "744");
   EXPECT_EQ(milliseconds(*figures(product, stated_card).roofline_time, 3), "0.248 ms");
-  EXPECT_EQ(fmt::format("{:.1f}", held(product, measured_card).devices.at(0).compute.at(0).ridge_point), "85.5");
+  EXPECT_EQ(
+      fmt::format("{:.1f}", held(product, measured_card).devices.at(0).compute.at(0).ridge_point),
+      "85.5");
 }
 
 TEST(roofline_examples, agree_with_the_documentation) {
