@@ -13,7 +13,7 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/run/execute/stage_runner.hpp"
-#include "stages/kinds.hpp"
+#include "stages/one_part_stage.hpp"
 #include "tests/bench/launch_cost/bare_calls.hpp"
 #include "tests/bench/program.hpp"
 
@@ -32,7 +32,7 @@ struct settings_given {
 class fill_stage final : public device_stage {
  public:
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    return one_part([to = tensors.outputs.at(0)](stream& s) {
+    return std::make_unique<one_part_work>([to = tensors.outputs.at(0)](stream& s) {
       s.fill(to.data, std::byte{1}, to.type.bytes());
     });
   }
