@@ -28,6 +28,7 @@ struct roofline_row {
   cell device = {};  ///< of a device stage, if there are several
 };
 
+/// Returns all columns; that of devices is for runs on several.
 const std::vector<column_of<roofline_row>>& roofline_columns() {
   using enum unit;
   using p = const roofline_row&;
@@ -84,15 +85,15 @@ roofline_metrics cpu_metrics(const stage_record& stage) {
 }
 
 table stage_table(const run_record& run, const roofline_summary& summary) {
-  const auto& columns = roofline_columns();
+  auto columns = roofline_columns();
+  const bool several = run.devices.size() > 1;
+  if (!several) std::erase_if(columns, [](const auto& one) { return one.is.key == "device"; });
   table made{"stages", "Stages and parts", "stage", "part", columns_of(columns), {}};
   const bool rearranges = std::ranges::any_of(summary.stages, [](const roofline_stage& stage) {
     return stage.figures.cost.bytes_rearranged.value_or(0) > 0;
   });
   if (!rearranges)
     std::ranges::find(made.columns, "bytes_rearranged", &column::key)->where = in_data;
-  const bool several = run.devices.size() > 1;
-  if (!several) std::ranges::find(made.columns, "device", &column::key)->where = in_data;
   auto next = summary.stages.begin();
   for (std::size_t s = 0; s < run.stages.size(); ++s) {
     const auto& stage = run.stages[s];
