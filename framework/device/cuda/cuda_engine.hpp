@@ -97,7 +97,8 @@ struct cuda_engine {
 
   /// Makes the device current for the calling thread. Call it before every CUDA call, because in a
   /// thread without a current device even a query creates a context on device 0. A call with a
-  /// handle of this device reports an error itself, so the status may be ignored.
+  /// handle of this device reports an error itself, so the status may be ignored; with peers, the
+  /// error can be that of a wrong current device.
   cudaError_t make_current() noexcept;
 
   /// Same as `make_current`, for calls without such a handle. Throws like `check`.

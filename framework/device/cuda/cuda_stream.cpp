@@ -174,7 +174,7 @@ void cuda_stream::select(const std::uint32_t* selector,
 void cuda_stream::launch(graph_exec& g) {
   auto& ours = same_engine<cuda_graph_exec>(g, engine_);
   if (capture_ != nullptr) refuse_launch_in_capture(name_);
-  engine_.make_current();
+  engine_.require_current({"the graph of stream", ours.name()});
   engine_.check_enqueued(cudaGraphLaunch(ours.handle(), handle_), "cudaGraphLaunch",
                          {"the graph of stream", ours.name()});
 }
