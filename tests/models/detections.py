@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Compares random detection heads that end in NonMaxSuppression, and masks that end in NonZero,
-with ONNX Runtime: the rows that are counted have the same numbers.
+"""Compares random detection heads that end in NonMaxSuppression, masks that end in NonZero, and
+TopK of a computed number of elements with ONNX Runtime: the rows that are counted have the same
+numbers.
 
 usage: detections.py GRAPHLINE [--heads COUNT]
 """
@@ -31,9 +32,12 @@ class Graph:
         return name
 
     def node(self, operator, *inputs, **attributes):
-        name = f"v{len(self.nodes)}"
-        self.nodes.append(onnx.helper.make_node(operator, list(inputs), [name], **attributes))
-        return name
+        return self.node_of(operator, 1, *inputs, **attributes)[0]
+
+    def node_of(self, operator, outputs, *inputs, **attributes):
+        names = [f"v{len(self.nodes)}.{output}" for output in range(outputs)]
+        self.nodes.append(onnx.helper.make_node(operator, list(inputs), names, **attributes))
+        return names
 
     def model(self, reads, outputs):
         """`outputs` have a node and a type."""
@@ -103,6 +107,20 @@ def draw_mask(random):
     return reads, graph.model(reads, {"places": (places, 7), "chosen": (chosen, 1)}), {"places": 1}
 
 
+def draw_top(random):
+    """As many of the best as are above a threshold, and their boxes."""
+    count = int(random.integers(2, 60))
+    reads = {"scores": np.round(random.uniform(0, 1, count), 2).astype("float32"),
+             "boxes": random.uniform(0, 1, (count, 4)).astype("float32")}
+    graph = Graph()
+    above = graph.node("Greater", "scores", graph.constant(random.uniform(0, 1.1), "float32"))
+    number = graph.node("ReduceSum", graph.node("Cast", above, to=7), graph.constant([0]))
+    best, places = graph.node_of("TopK", 2, "scores", number,
+                                 largest=int(random.random() < 0.7))
+    return reads, graph.model(reads, {"best": (best, 1), "places": (places, 7),
+                                      "chosen": (graph.node("Gather", "boxes", places), 1)}), {}
+
+
 wrong = rows = 0
 with tempfile.TemporaryDirectory() as work:
     folder = pathlib.Path(work)
@@ -111,7 +129,8 @@ with tempfile.TemporaryDirectory() as work:
     inputs = ["pipeline: heads", "inputs:"]
     for number in range(arguments.heads):
         random = np.random.default_rng(number)
-        reads, model, axes = (draw_mask if number % 4 == 0 else draw_head)(random)
+        draw = {0: draw_mask, 1: draw_top}.get(number % 4, draw_head)
+        reads, model, axes = draw(random)
         onnx.save(model, folder / f"{number}.onnx")
         session = onnxruntime.InferenceSession(str(folder / f"{number}.onnx"),
                                                providers=["CPUExecutionProvider"])

@@ -33,7 +33,7 @@ class Node:
     gives: object = "float32"  # the type of its outputs, or a list of types
     tolerance: float = 1e-5
     quanta: int = 0  # difference of integers
-    counted: int = 0  # the axis of the first output along which a count says what is valid
+    counted: int = 0  # the axis of outputs along which a count says what is valid
 
 
 class Source:

@@ -44,7 +44,8 @@ def first_of_all(source, _):
         count = min(count, shape[-1])
         attributes.update({"k": count} if opset < 10 else {})
     inputs = [source.input(values)] + ([source.constant([count])] if opset >= 10 else [])
-    return Node(opset, inputs, attributes, outputs=2, gives=[dtype, "int64"])
+    return Node(opset, inputs, attributes, outputs=2, gives=[dtype, "int64"],
+                counted=attributes.get("axis", -1))
 
 
 @draws("OneHot")

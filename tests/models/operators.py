@@ -203,10 +203,11 @@ def carry_out(cases, folder):
         for case in cases:
             case.given = [np.load(out / f"output.{case.stem}.out{i}.npy")
                           for i in range(case.drawn.outputs)]
-            count = out / f"output.{case.stem}.y0.count.npy"
-            if count.exists():
-                valid = range(np.load(count).item())
-                case.given[0] = np.take(case.given[0], valid, case.drawn.counted)
+            for i, given in enumerate(case.given):
+                count = out / f"output.{case.stem}.y{i}.count.npy"
+                if count.exists():
+                    valid = range(np.load(count).item())
+                    case.given[i] = np.take(given, valid, case.drawn.counted)
     elif len(cases) == 1:
         cases[0].failed = f"status {done.returncode}: {done.stderr.strip()}"
     else:

@@ -92,19 +92,26 @@ std::size_t import_gather(onnx_importer& to, const onnx_call& node) {
   return to.add_reshape(to.add_selection(to.value(0), wanted.selected), wanted.extents);
 }
 
+/// Sorts all elements if the number of those to give is computed.
 std::vector<std::size_t> import_top_k(onnx_importer& to, const onnx_call& node) {
-  std::int64_t count = node.integer("k", 0);
-  if (to.opset() >= 10) {
-    node.require(node.is_constant(1),
-                 "computes its number of elements; export the model with a constant number");
-    const std::vector<std::int64_t> counts = node.integers(1);
-    node.require(counts.size() == 1, "takes one number as its input 1");
-    count = counts[0];
-  }
   const std::size_t axis = node.axis(node.integer("axis", -1), node.extents(0).rank());
-  return to.add_all(
-      top_k_layer{.axis = axis, .count = count, .largest = node.integer("largest", 1) != 0},
-      {to.value(0)}, {});
+  const auto first = [&](std::int64_t count) {
+    return to.add_all(
+        top_k_layer{.axis = axis, .count = count, .largest = node.integer("largest", 1) != 0},
+        {to.value(0)}, {});
+  };
+  if (to.opset() < 10) return first(node.integer("k", 0));
+  node.require(node.extents(1).elements() == 1, "takes one number as its input 1");
+  if (node.is_constant(1)) return first(node.integers(1)[0]);
+  const std::int64_t capacity = node.extents(0)[axis];
+  node.require(capacity > 1, "computes its number of elements, of which there is only one");
+  const std::size_t count =
+      to.add_pointwise(pointwise_function::clip, {to.value(1)}, 0.0F, static_cast<float>(capacity));
+  const std::vector<std::size_t> sorted = first(capacity);
+  for (const std::size_t value : sorted) {
+    to.count_rows(value, axis, to.add_reshape(count, shape{1}));
+  }
+  return sorted;
 }
 
 /// Refuses constant boxes and scores, because a constant result has an exact number of rows.

@@ -154,7 +154,9 @@ std::vector<std::string> counted_outputs(const onnx_graph& graph) {
       });
     };
     if (onnx::reads_extents_only(node) || (!reads(computed) && node.op_type != "If")) continue;
-    const bool counts = node.op_type == "NonMaxSuppression" || node.op_type == "NonZero";
+    const bool counts =
+        node.op_type == "NonMaxSuppression" || node.op_type == "NonZero" ||
+        (node.op_type == "TopK" && node.inputs.size() > 1 && computed.contains(node.inputs[1]));
     computed.insert(node.outputs.begin(), node.outputs.end());
     if (counts || reads(counted)) counted.insert(node.outputs.begin(), node.outputs.end());
   }

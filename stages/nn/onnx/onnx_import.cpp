@@ -178,6 +178,11 @@ std::vector<std::size_t> onnx_importer::add_all(layer_operation operation,
   return network_.network().layers.back().outputs;
 }
 
+void onnx_importer::count_rows(std::size_t value, std::size_t axis, std::size_t count) {
+  const shape& extents = shape_of(value);
+  counted_[value] = {count, extents[axis], packed_strides(extents)[axis]};
+}
+
 std::size_t onnx_importer::add_reshape(std::size_t value, shape extents) {
   if (shape_of(value) == extents) return value;
   return add(reshape_layer{std::move(extents)}, {value});

@@ -51,6 +51,10 @@ class onnx_importer {
     return add_constant(std::vector<float>(count, number), extents);
   }
 
+  /// States that only the first rows of a value along an axis are valid: `count` of them, a value
+  /// [1].
+  void count_rows(std::size_t value, std::size_t axis, std::size_t count);
+
   /// Adds a layer of the node. `add` returns the layer's first output, `add_all` all outputs.
   std::size_t add(layer_operation operation, std::vector<std::size_t> inputs,
                   const std::vector<std::size_t>& weights = {}) {
