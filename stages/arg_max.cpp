@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "stages/host_stage.hpp"
 #include "stages/kinds.hpp"
 #include "stages/nn/operations/greatest.hpp"
-#include "stages/one_part_stage.hpp"
 
 namespace graphline {
 namespace {

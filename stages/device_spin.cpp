@@ -1,7 +1,7 @@
 #include <memory>
 
+#include "stages/host_stage.hpp"
 #include "stages/kinds.hpp"
-#include "stages/one_part_stage.hpp"
 #include "stages/spinning.hpp"
 
 namespace graphline {

@@ -3,12 +3,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "framework/stage/stage.hpp"
-#include "stages/nn/onednn/host_function.hpp"
 
 namespace graphline {
 
@@ -57,21 +55,6 @@ inline enqueue_function enqueue_copy(const stage_tensors& tensors) {
   return [from = tensors.inputs.at(0), to = tensors.outputs.at(0)](stream& s) {
     s.copy(to.data, from.data, from.type.bytes());
   };
-}
-
-/// Makes a stage of one part for a `host` device. `name` names its operation. `bind` returns the
-/// function that computes it on the tensors of a slot, on the device's worker thread.
-inline std::unique_ptr<device_stage> host_stage(
-    std::string name, const stage_part& part,
-    std::function<std::function<void()>(const stage_tensors&)> bind) {
-  return std::make_unique<one_part_stage>(
-      std::vector{part},
-      [name = std::move(name),
-       bind = std::move(bind)](const stage_tensors& tensors) -> enqueue_function {
-        return [operation = std::make_shared<nn::host_function>(name, bind(tensors))](stream& s) {
-          host_enqueue(s, *operation);
-        };
-      });
 }
 
 }  // namespace graphline

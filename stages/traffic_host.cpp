@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-#include "stages/one_part_stage.hpp"
+#include "stages/host_stage.hpp"
 #include "stages/traffic.hpp"
 
 namespace graphline {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "stages/one_part_stage.hpp"
+#include "stages/host_stage.hpp"
 
 namespace graphline {
 

@@ -354,14 +354,15 @@ void lower_convolution(host_lowering& b, fused_product product, conv2d_layer con
                        host_value source, dnnl::memory::desc in) {
   using convolution = dnnl::convolution_forward;
   drop_padding_taps(conv, product.weights.weight, in.dims(), product.result);
+  extent_pair after = conv.padding_after.value_or(conv.padding);
   // With AVX2, oneDNN has fast code only for a padding of at most three columns.
   if (has_only_avx2() && conv.groups == 1 && in.dims()[1] % 8 == 0 &&
-      std::max(conv.padding[1], (*conv.padding_after)[1]) > 3) {
+      std::max(conv.padding[1], after[1]) > 3) {
     const std::int64_t before = std::exchange(conv.padding[1], 0);
-    const std::int64_t after = std::exchange((*conv.padding_after)[1], 0);
+    const std::int64_t behind = std::exchange(after[1], 0);
     const shape extents(in.dims());
-    source = with_padded_columns(b, b.layer(product.group.head), source, extents, before, after);
-    in = any_layout({extents[0], extents[1], extents[2], before + extents[3] + after});
+    source = with_padded_columns(b, b.layer(product.group.head), source, extents, before, behind);
+    in = any_layout({extents[0], extents[1], extents[2], before + extents[3] + behind});
   }
   const shape weights = weight_shape(conv, in.dims()[1]);
   const dnnl::memory::desc bias = bias_layout(product);
@@ -369,10 +370,10 @@ void lower_convolution(host_lowering& b, fused_product product, conv2d_layer con
   const auto choose = [&](const dnnl::primitive_attr& attributes,
                           const dnnl::memory::desc& destination) {
     const dnnl::memory::dims dilation{conv.dilation[0] - 1, conv.dilation[1] - 1};
-    const convolution::desc wanted(
-        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, in,
-        any_layout(weights), bias, destination, dims_of(conv.stride), dilation,
-        dims_of(conv.padding), dims_of(conv.padding_after.value_or(conv.padding)));
+    const convolution::desc wanted(dnnl::prop_kind::forward_inference,
+                                   dnnl::algorithm::convolution_direct, in, any_layout(weights),
+                                   bias, destination, dims_of(conv.stride), dilation,
+                                   dims_of(conv.padding), dims_of(after));
     return convolution::primitive_desc(wanted, attributes, onednn_engine());
   };
   lower_product<convolution>(b, std::move(product), source, weights, choose);
