@@ -364,6 +364,12 @@ void check_sharing(const experiment_spec& spec, const std::vector<experiment_uni
       needs(unit, fmt::format("the same devices in all members; this one declares others than {}",
                               quote(name_of(units.front()).text)));
     }
+    const auto by_setting = [](const planned_device& device) {
+      return device.backend == "host" && device.threads == 0;
+    };
+    if (spec.how.share != sharing::cpu && std::ranges::any_of(unit.planned.devices, by_setting)) {
+      must_equal("threads", &settings::threads);
+    }
     must_equal("policy", &settings::policy);
     must_equal("window", &settings::window);
     must_equal("realtime", &settings::realtime);

@@ -175,6 +175,12 @@ TEST(attribution, follows_the_stage_whose_completion_made_room_in_the_window) {
   EXPECT_EQ(path_of(made),
             "launch a 0-2, worker_wait b 2-12, launch b 12-14, device b 14-28, "
             "completion_delay 28-30");
+  made.record.run.window = 1;  // of another device: a worker was late, too
+  made.record.devices = {{"left", made.record.device}, {"right", made.record.device}};
+  made.record.stages[1].device_index = 1;
+  EXPECT_EQ(path_of(made),
+            "launch a 0-2, worker_wait b 2-12, launch b 12-14, device b 14-28, "
+            "completion_delay 28-30");
 }
 
 TEST(attribution, has_a_residual_if_clocks_contradict_each_other) {

@@ -116,6 +116,18 @@ TEST(contention, counts_what_holds_the_window_but_as_blocking_only_what_runs) {
   EXPECT_EQ(d.behind->bound, 120) << "two times the longest, c";
 }
 
+TEST(contention, counts_the_windows_of_each_device_separately) {
+  made_run made = windowed();
+  made.record.devices = {{"left", made.record.device}, {"right", made.record.device}};
+  made.record.stages[2].device_index = 1;  // c, the longest
+  const auto found = contention_of(made.record);
+  const auto& d = waits_of(found, "d");
+  EXPECT_EQ(d.held_by[1].sum, 17) << "half of the time from 20 to 54";
+  EXPECT_EQ(d.held_by[2].sum, 0);
+  EXPECT_EQ(d.behind->longest_blocked, 33) << "b from 20 to 53";
+  EXPECT_EQ(d.behind->bound, 100) << "two times the longest on this device, b";
+}
+
 TEST(contention, does_not_count_lower_ranks_in_the_window_that_do_not_run) {
   // The device runs the most urgent b, for 500, before c.
   made_run made = windowed();

@@ -13,6 +13,8 @@
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
+#include "framework/campaign/predict/source_times.hpp"
+#include "tests/analysis/made_run.hpp"
 #include "tests/campaign/drawn_pipelines.hpp"
 #include "tests/run/list_scheduling.hpp"
 
@@ -20,6 +22,7 @@ namespace graphline {
 namespace {
 
 using namespace testing_plans;
+using samples::made_run;
 using ::testing::HasSubstr;
 
 std::vector<std::vector<nanoseconds>> ends_of(const run_record& record) {
@@ -119,6 +122,34 @@ TEST(prediction, takes_the_times_of_another_device_only_if_it_is_equal) {
   source.devices[1].properties.compute_threads = 2;
   placed.stages[0].device = 1;
   EXPECT_THAT(refusal(), HasSubstr("stage '0' ran on device 'a' there, and 'b' has other times"));
+  placed.stages[0].device = 0;
+  EXPECT_EQ(refusal(), "none");
+  placed.devices[1].threads = 3;
+  EXPECT_THAT(refusal(), HasSubstr("device 'b' had 2 threads there, but has 3 in the pipeline"));
+  placed.devices[1].backend = "other";
+  EXPECT_THAT(refusal(), HasSubstr("device 'b' was host there, but is other in the pipeline"));
+}
+
+TEST(prediction, takes_the_start_of_work_only_if_no_device_was_busy) {
+  made_run source(strategy::overlap);
+  source.device_stage("a", {}, "left").device_stage("b", {}, "right");
+  source.record.devices = {{"left", source.record.device}, {"right", source.record.device}};
+  source.record.stages[1].device_index = 1;
+  // b is launched while a runs, and waits for it.
+  source.frame(0, 500).launch(0, 10, 20).device(0, 27, 300).launch(1, 30, 40).device(1, 310, 400);
+  const source_overheads found = overheads_of({{"s.json", source.record}});
+  EXPECT_EQ(found.device_start, 7);
+  EXPECT_EQ(found.device_restart, 7);
+}
+
+TEST(prediction, takes_sources_of_equal_devices_only) {
+  const drawn_run run = diamond(20).under(strategy::overlap, graph_mode::stage, 1);
+  const run_record source = measured(run);
+  run_record other = source;
+  other.device.compute_threads += 1;
+  const drawn_kinds kinds(run);
+  EXPECT_THROW(predict(kinds.planned(), {{"s.json", source}, {"t.json", other}}, exact_options()),
+               input_error);
 }
 
 TEST(prediction, warns_that_it_ignores_cores_and_realtime) {

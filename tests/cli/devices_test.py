@@ -91,6 +91,11 @@ frames: 5
         self.assertIn("share=device", done.stdout)
         self.expect(compared("other.yaml"), 2, "needs the same devices in all members; this one "
                     "declares others than 'a'")
+        other = FILE.read_text().replace("overlap, threads: 1", "overlap, threads: 2")
+        (self.folder / "other.yaml").write_text(other)
+        self.assertIn("threads: 2", other)
+        self.expect(compared("other.yaml"), 2, "needs the same threads in all members; this one "
+                    "has threads: 2")
 
     def test_what_works_with_one_device_only_is_refused_with_the_reason(self):
         self.assertIn("--device does not apply", self.refused("run", "--device", "host"))

@@ -81,20 +81,80 @@ prediction_record origin_of(const std::vector<prediction_source>& sources, std::
   return made;
 }
 
-/// @throws input_error if the plan has several ranks
-const plan& on_one_rank(const plan& p) {
+/// Checks that the devices of a source are those of the plan.
+void check_devices(const plan& p, const prediction_source& source) {
+  const auto there = devices_of(source.run);
+  const auto named = [](const auto& devices) {
+    std::vector<std::string_view> list;
+    for (const auto& each : devices) {
+      if (!each.name.empty()) list.push_back(each.name);
+    }
+    return list;
+  };
+  const auto in_words = [](const std::vector<std::string_view>& list) {
+    return list.empty() ? "one that is not declared" : fmt::format("{}", fmt::join(list, ", "));
+  };
+  if (named(there) != named(p.devices)) {
+    refuse_source(p, source,
+                  fmt::format("its devices are {}, those of the pipeline are {}; measure the "
+                              "pipeline again",
+                              in_words(named(there)), in_words(named(p.devices))));
+  }
+  for (std::size_t d = 0; d < there.size(); ++d) {
+    const planned_device& here = p.devices[d];
+    if (here.name.empty()) continue;
+    const device_properties& was = there[d].properties;
+    if (!here.backend.empty() && here.backend != was.backend) {
+      refuse_source(p, source,
+                    fmt::format("device '{}' was {} there, but is {} in the pipeline; measure the "
+                                "pipeline again",
+                                here.name, was.backend, here.backend));
+    }
+    if (here.threads > 0 && here.threads != was.compute_threads) {
+      refuse_source(p, source,
+                    fmt::format("device '{}' had {} thread{} there, but has {} in the pipeline; "
+                                "measure the pipeline again",
+                                here.name, was.compute_threads, was.compute_threads == 1 ? "" : "s",
+                                here.threads));
+    }
+  }
+}
+
+/// Checks that each stage ran on the same device in a source, or on one of equal times.
+void check_placement(const plan& p, const prediction_source& source) {
+  const auto devices = devices_of(source.run);
+  for (const planned_stage& stage : p.stages) {
+    const auto known = std::ranges::find(source.run.stages, stage.name, &stage_record::name);
+    if (known == source.run.stages.end()) continue;
+    if (stage.on == side::cpu || known->on == side::cpu) continue;
+    const device_record& there = devices[known->device_index];
+    const device_record& here = devices[stage.device];
+    if (runs_alike(there.properties, here.properties)) continue;
+    refuse_source(p, source,
+                  fmt::format("stage '{}' ran on device '{}' there, and '{}' has other times; "
+                              "measure this placement",
+                              stage.name, there.name, here.name));
+  }
+}
+
+/// Returns the plan if its runs can be predicted.
+/// @throws input_error if it has several ranks, or other devices than a source
+const plan& predictable(const plan& p, const std::vector<prediction_source>& sources) {
   if (p.ranks > 1) {
     throw input_error(fmt::format(
         "pipeline '{}' has stages on {} ranks; predictions support one rank, so run it instead",
         p.pipeline, p.ranks));
   }
+  for (const prediction_source& source : sources) {
+    check_devices(p, source);
+    check_placement(p, source);
+  }
   return p;
 }
 
-std::vector<device_properties> devices_of(const run_record& source) {
+std::vector<device_properties> properties_of_devices(const run_record& source) {
   std::vector<device_properties> all;
-  for (const device_record& each : source.devices) all.push_back(each.properties);
-  if (all.empty()) all.push_back(source.device);
+  for (const device_record& each : devices_of(source)) all.push_back(each.properties);
   return all;
 }
 
@@ -102,11 +162,11 @@ std::vector<device_properties> devices_of(const run_record& source) {
 
 predictor::predictor(const plan& p, const std::vector<prediction_source>& sources,
                      const prediction_options& options)
-    : times_(on_one_rank(p), sources, options),
+    : times_(predictable(p, sources), sources, options),
       origin_(origin_of(sources, times_.count(), options)),
       environment_(sources.front().run.environment),
       cores_(cores_for(p, sources.front().run, options)),
-      session_(in_virtual_time(p), {.devices = devices_of(sources.front().run),
+      session_(in_virtual_time(p), {.devices = properties_of_devices(sources.front().run),
                                     .cores = cores_,
                                     .wake_up = origin_.wake_up,
                                     .completion_delay = origin_.completion_delay,

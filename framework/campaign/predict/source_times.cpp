@@ -28,22 +28,18 @@ struct device_interval {
   nanoseconds launched = 0;
 };
 
-/// Returns the work of each device in order of its begin, of the stages that `counts` accepts.
+/// Returns the work, in order of its begin, of the device stages that `counts` accepts.
 template <class Predicate>
-std::vector<std::vector<device_interval>> work_by_device(const run_record& run,
-                                                         const Predicate& counts) {
-  std::vector<std::vector<device_interval>> all(std::max<std::size_t>(1, run.devices.size()));
+std::vector<device_interval> device_work_of(const run_record& run, const Predicate& counts) {
+  std::vector<device_interval> all;
   for (const stage_record& stage : run.stages) {
     if (stage.device.empty() || !counts(stage)) continue;
-    auto& of = all[stage.device_index];
     for (std::size_t frame = 0; frame < run.frames.size(); ++frame) {
       if (!ran(stage, frame)) continue;
-      of.push_back({stage.device[frame], stage.enqueued.empty() ? 0 : stage.enqueued[frame].end});
+      all.push_back({stage.device[frame], stage.enqueued.empty() ? 0 : stage.enqueued[frame].end});
     }
   }
-  for (auto& of : all) {
-    std::ranges::sort(of, {}, [](const device_interval& w) { return w.on_device.begin; });
-  }
+  std::ranges::sort(all, {}, [](const device_interval& work) { return work.on_device.begin; });
   return all;
 }
 
@@ -52,13 +48,14 @@ std::vector<std::vector<device_interval>> work_by_device(const run_record& run,
 double overlap_on_device(const run_record& run) {
   nanoseconds total = 0;
   nanoseconds overlap = 0;
-  for (const auto& work : work_by_device(
-           run, [](const stage_record& stage) { return !stage.copy && stage.busy.empty(); })) {
+  for (std::size_t device = 0; device < std::max<std::size_t>(1, run.devices.size()); ++device) {
     nanoseconds busy_until = 0;
-    for (const auto& [each, launched] : work) {
-      total += each.length();
-      overlap += std::max<nanoseconds>(0, std::min(busy_until, each.end) - each.begin);
-      busy_until = std::max(busy_until, each.end);
+    for (const auto& [work, launched] : device_work_of(run, [&](const stage_record& stage) {
+           return stage.device_index == device && !stage.copy && stage.busy.empty();
+         })) {
+      total += work.length();
+      overlap += std::max<nanoseconds>(0, std::min(busy_until, work.end) - work.begin);
+      busy_until = std::max(busy_until, work.end);
     }
   }
   return total > 0 ? static_cast<double>(overlap) / static_cast<double>(total) : 0;
@@ -74,9 +71,8 @@ std::vector<std::int64_t> bucket_rows(const planned_stage& stage) {
 class source_reader {
  public:
   source_reader(const plan& p, const prediction_source& source)
-      : plan_(p), from_(source.run), name_(source.name) {
+      : plan_(p), source_(source), from_(source.run) {
     check_source();
-    check_devices();
     const std::set<std::size_t> held_up = frames_held_up(from_);
     for (std::size_t frame = 0; frame < from_.frames.size(); ++frame) {
       if (!held_up.contains(frame)) frames_.push_back(frame);
@@ -106,7 +102,6 @@ class source_reader {
     if (known->on != stage.on) {
       refuse(fmt::format("stage '{}' ran on the {} there", stage.name, to_word(known->on)));
     }
-    check_device(stage, *known);
     const auto column = stage.on == side::cpu ? lengths(known->cpu) : device_times(*known);
     if (column.size() != from_.frames.size()) {
       refuse(fmt::format("it has no times of stage '{}'; measure the pipeline again", stage.name));
@@ -133,12 +128,7 @@ class source_reader {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& why) const {
-    const std::string of =
-        from_.pipeline == plan_.pipeline ? "" : fmt::format(" of pipeline '{}'", from_.pipeline);
-    throw input_error(
-        fmt::format("{}: cannot use the stage times of this run{}: {}", name_, of, why));
-  }
+  [[noreturn]] void refuse(const std::string& why) const { refuse_source(plan_, source_, why); }
 
   void check_source() const {
     if (from_.prediction) refuse("it is itself a prediction; use a measured run");
@@ -150,12 +140,6 @@ class source_reader {
                       "--timing event",
                       to_word(from_.run.timing)));
     }
-    if (const double share = overlap_on_device(from_); share > most_overlap) {
-      refuse(fmt::format(
-          "its device stages ran side by side for {:.0f} % of their time, so these times "
-          "include waits for each other; measure it with --strategy serial",
-          100 * share));
-    }
     if (plan_.run.batch_frames > 1) {
       throw input_error(
           fmt::format("batch_frames: {}: results have no times of batches of frames; set it to 1",
@@ -164,43 +148,12 @@ class source_reader {
     if (!from_.batches.empty()) {
       refuse("its frames ran in batches; measure it with --batch-frames 1");
     }
-  }
-
-  void check_devices() const {
-    const auto names = [](const auto& devices) {
-      std::vector<std::string_view> list;
-      for (const auto& each : devices) {
-        if (!each.name.empty()) list.push_back(each.name);
-      }
-      return list;
-    };
-    const auto there = names(from_.devices);
-    const auto here = names(plan_.devices);
-    if (there == here) return;
-    const auto in_words = [](const std::vector<std::string_view>& list) {
-      return list.empty() ? "one that is not declared" : fmt::format("{}", fmt::join(list, ", "));
-    };
-    refuse(
-        fmt::format("its devices are {}, those of the pipeline are {}; measure the pipeline again",
-                    in_words(there), in_words(here)));
-  }
-
-  /// Stages take the times of another device only if both are equal.
-  void check_device(const planned_stage& stage, const stage_record& known) const {
-    if (stage.on == side::cpu || known.device_index == stage.device) return;
-    const device_record& there = from_.devices[known.device_index];
-    const device_record& here = from_.devices[stage.device];
-    const auto equal = [&](auto member) {
-      return there.properties.*member == here.properties.*member;
-    };
-    if (equal(&device_properties::backend) && equal(&device_properties::name) &&
-        equal(&device_properties::compute_threads)) {
-      return;
+    if (const double share = overlap_on_device(from_); share > most_overlap) {
+      refuse(fmt::format(
+          "its device stages ran side by side for {:.0f} % of their time, so these times "
+          "include waits for each other; measure it with --strategy serial",
+          100 * share));
     }
-    refuse(
-        fmt::format("stage '{}' ran on device '{}' there, and '{}' has other times; measure "
-                    "this placement",
-                    stage.name, there.name, here.name));
   }
 
   void check_tensors() const {
@@ -237,8 +190,8 @@ class source_reader {
   }
 
   const plan& plan_;
+  const prediction_source& source_;
   const run_record& from_;
-  const std::string& name_;
   std::vector<std::size_t> frames_;
 };
 
@@ -248,12 +201,10 @@ std::string_view difference_of(const run_record& a, const run_record& b) {
   if (a.run.graphs != b.run.graphs) return "graphs";
   if (a.run.in_flight != b.run.in_flight) return "in_flight";
   if (a.run.threads != b.run.threads) return "threads";
-  const auto names = [](const run_record& run) {
-    std::vector<std::string> list = {run.device.name};
-    for (const device_record& each : run.devices) list.push_back(each.properties.name);
-    return list;
+  const auto equal = [](const device_record& one, const device_record& other) {
+    return one.name == other.name && runs_alike(one.properties, other.properties);
   };
-  if (names(a) != names(b)) return "device";
+  if (!std::ranges::equal(devices_of(a), devices_of(b), equal)) return "device";
   return a.cpu_cores == b.cpu_cores ? "" : "number of cores";
 }
 
@@ -313,20 +264,19 @@ void add_wake_ups(const run_record& from, std::vector<nanoseconds>& times) {
   }
 }
 
-/// Adds the times from a launch to the start of its work, of launches on a device that was idle for
-/// `long_idle` or longer, and of those on one that was idle for less.
+/// Adds the times from a launch to the start of its work, of launches when all devices had been
+/// idle for `long_idle` or longer, and of those when they had been idle for less. Work can also
+/// wait for another device.
 void add_device_starts(const run_record& from, std::vector<nanoseconds>& after_long,
                        std::vector<nanoseconds>& after_short) {
-  for (const auto& all :
-       work_by_device(from, [](const stage_record& stage) { return !stage.enqueued.empty(); })) {
-    nanoseconds busy_until = 0;
-    for (const auto& [on_device, launched] : all) {
-      if (busy_until <= launched) {
-        auto& times = launched - busy_until >= long_idle ? after_long : after_short;
-        times.push_back(std::max<nanoseconds>(0, on_device.begin - launched));
-      }
-      busy_until = std::max(busy_until, on_device.end);
+  nanoseconds busy_until = 0;
+  for (const auto& [on_device, launched] :
+       device_work_of(from, [](const stage_record& stage) { return !stage.enqueued.empty(); })) {
+    if (busy_until <= launched) {
+      auto& times = launched - busy_until >= long_idle ? after_long : after_short;
+      times.push_back(std::max<nanoseconds>(0, on_device.begin - launched));
     }
+    busy_until = std::max(busy_until, on_device.end);
   }
 }
 
@@ -443,6 +393,23 @@ source_overheads overheads_of(const std::vector<prediction_source>& sources) {
     found.wake_up = *quartile;
   }
   return found;
+}
+
+void refuse_source(const plan& p, const prediction_source& source, const std::string& why) {
+  const std::string of = source.run.pipeline == p.pipeline
+                             ? ""
+                             : fmt::format(" of pipeline '{}'", source.run.pipeline);
+  throw input_error(
+      fmt::format("{}: cannot use the stage times of this run{}: {}", source.name, of, why));
+}
+
+std::vector<device_record> devices_of(const run_record& run) {
+  if (!run.devices.empty()) return run.devices;
+  return {{.name = "", .properties = run.device}};
+}
+
+bool runs_alike(const device_properties& a, const device_properties& b) noexcept {
+  return a.backend == b.backend && a.name == b.name && a.compute_threads == b.compute_threads;
 }
 
 std::size_t stage_named(const plan& p, const std::string& name, std::string_view option) {

@@ -75,6 +75,16 @@ class source_times {
   std::size_t block_length_ = 1;
 };
 
+/// @throws input_error that says why the plan cannot use the times of a source
+[[noreturn]] void refuse_source(const plan& p, const prediction_source& source,
+                                const std::string& why);
+
+/// Returns the devices of a run; one without a name if its pipeline declares none.
+std::vector<device_record> devices_of(const run_record& run);
+
+/// Returns true if stages take the same times on both devices.
+bool runs_alike(const device_properties& a, const device_properties& b) noexcept;
+
 /// Overheads of the host and the device.
 struct source_overheads {
   /// From a device stage's completion to its observation: the median over the completions that the
@@ -83,9 +93,9 @@ struct source_overheads {
   /// From what a CPU stage waited for to its start on another thread: the lower quartile; the upper
   /// ones include waits for a worker. The completion delay if one thread ran all stages.
   nanoseconds wake_up = 0;
-  /// From a launch to the start of its work: the median over launches on a device that was idle for
-  /// `long_idle` or longer, and over those on one that was idle for less. Each is the other if the
-  /// source has none.
+  /// From a launch to the start of its work: the median over launches when all devices had been
+  /// idle for `long_idle` or longer, and over those when they had been idle for less. Each is the
+  /// other if the source has none.
   nanoseconds device_start = 0;
   nanoseconds device_restart = 0;
 };
