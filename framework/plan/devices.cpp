@@ -68,6 +68,10 @@ std::string why_apart(const draft& d, const planned_device& a, const planned_dev
   return d.target.why_apart(index_of(a), index_of(b));
 }
 
+std::string_view ranks_hint(const std::string& on) {
+  return on.starts_with("rank") ? "; ranks are rank0, rank1, ..." : "";
+}
+
 }  // namespace
 
 void resolve_devices(draft& d) {
@@ -134,14 +138,14 @@ void choose_device(draft& d, draft_stage& stage) {
       stage.sound = false;  // perhaps because of the devices
     } else if (d.spec.devices.empty()) {
       d.error(stage, on.place,
-              fmt::format("stage '{}' runs on '{}', but the pipeline declares no 'devices'", name,
-                          on.text));
+              fmt::format("stage '{}' runs on '{}', but the pipeline declares no 'devices'{}", name,
+                          on.text, ranks_hint(on.text)));
     } else if (found == d.devices.end()) {
       std::vector<std::string> known;
       for (const planned_device& device : d.devices) known.push_back(device.name);
       d.error(stage, on.place,
-              fmt::format("stage '{}' runs on '{}', which is not among the 'devices'{}", name,
-                          on.text, suggestion(on.text, known, known.size())));
+              fmt::format("stage '{}' runs on '{}', which is not among the 'devices'{}{}", name,
+                          on.text, suggestion(on.text, known, known.size()), ranks_hint(on.text)));
     } else {
       stage.device = static_cast<std::size_t>(found - d.devices.begin());
     }

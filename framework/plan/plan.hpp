@@ -146,6 +146,15 @@ struct planned_policy {
   graphline::arguments arguments = {};
 };
 
+/// What one rank sends to another in every frame.
+struct rank_transfer {
+  std::string name;     ///< of the tensor or, for a signal, of the stage that is done
+  bool signal = false;  ///< for `after`; has no tensor
+  tensor_type type = {};
+  int from = 0;
+  int to = 0;
+};
+
 /// A validated, ordered pipeline with its settings.
 struct plan {
   std::string pipeline;
@@ -157,7 +166,8 @@ struct plan {
   settings run;
   std::shared_ptr<const arrival_trace> arrivals = {};  ///< of `arrival: trace`, else null
   int ranks = 1;  ///< on which stages are declared; a plan for one process has 1
-  std::vector<planned_device> devices{1};  ///< at least one
+  std::vector<rank_transfer> transfers = {};  ///< in the same order on all ranks
+  std::vector<planned_device> devices{1};     ///< at least one
   std::vector<planned_tensor> tensors;
   std::vector<planned_stage> stages;  ///< in an order that satisfies every edge
   std::vector<planned_stream> streams;

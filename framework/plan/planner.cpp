@@ -10,6 +10,7 @@
 #include "framework/base/random.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/plan/draft.hpp"
+#include "framework/plan/rank_parts.hpp"
 
 namespace graphline::planning {
 namespace {
@@ -367,6 +368,7 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
                             "count of a stage cpu.batch",
                             p.run.batch_frames));
   }
+  if (p.ranks > 1) p.transfers = transfers_of(spec, p, out);
   if (const auto why = why_only_selecting(p); why && !d.machines.front().selects) {
     out.error(place_of(places, "graphs"), *why);
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -57,6 +58,25 @@ void check_settings_of_ranks(const pipeline_spec& spec, diagnostics& out) {
   refuse(run.when_full != queue_policy::block, "when_full",
          "all ranks must run the same frames; use when_full: block");
   refuse(run.max_time.has_value(), "max_time", "all ranks must run the same frames; use 'frames'");
+}
+
+/// Reports a rank without stages before one with stages, and returns false.
+bool check_numbers(const pipeline_spec& spec, diagnostics& out) {
+  std::set<int> with_stages;
+  for (const stage_spec& stage : spec.stages) with_stages.insert(stage.rank);
+  int expected = 0;
+  for (const int rank : with_stages) {
+    if (rank > expected) {
+      const auto after = std::ranges::find(spec.stages, rank, &stage_spec::rank);
+      out.error(after->name.place,
+                fmt::format("stage '{}' is on rank {}, but none is on rank {}; number the ranks "
+                            "from 0 without gaps",
+                            after->name.text, rank, expected));
+      return false;
+    }
+    ++expected;
+  }
+  return true;
 }
 
 /// Returns the declared stage that writes a tensor; null for an input and for a copy.
@@ -122,6 +142,7 @@ std::vector<rank_transfer> transfers_of(const pipeline_spec& spec, const plan& w
                                         diagnostics& out) {
   check_settings_of_ranks(spec, out);
   std::vector<rank_transfer> made;
+  if (!check_numbers(spec, out)) return made;
   const auto is_needed = [&](const rank_transfer& of) {
     return of.to != of.from && std::ranges::any_of(spec.stages, [&](const stage_spec& s) {
              return s.rank == of.to && needs(s, of);
@@ -154,8 +175,8 @@ std::vector<rank_transfer> transfers_of(const pipeline_spec& spec, const plan& w
   return made;
 }
 
-pipeline_spec part_of_rank(const pipeline_spec& spec, const plan& whole,
-                           const std::vector<rank_transfer>& transfers, int rank) {
+pipeline_spec part_of_rank(const pipeline_spec& spec, const plan& whole, int rank) {
+  const std::vector<rank_transfer>& transfers = whole.transfers;
   pipeline_spec part = spec;
   part.stages.clear();
   for (const planned_stage& planned : whole.stages) {
@@ -189,9 +210,6 @@ pipeline_spec part_of_rank(const pipeline_spec& spec, const plan& whole,
           link_stage(transfer.signal ? signal_kind : send_kind, sender_name(transfer), t));
       (transfer.signal ? added.after : added.reads) = {{transfer.name, {}}};
     }
-  }
-  if (part.stages.empty()) {
-    throw input_error(fmt::format("no stage is on rank {}; number the ranks from 0", rank));
   }
   for (stage_spec& stage : part.stages) stage.rank = 0;
   std::erase_if(part.inputs, [&](const input_spec& input) {

@@ -9,15 +9,6 @@
 
 namespace graphline {
 
-/// What one rank sends to another in every frame.
-struct rank_transfer {
-  std::string name;     ///< of the tensor or, for a signal, of the stage that is done
-  bool signal = false;  ///< for `after`; has no tensor
-  tensor_type type = {};
-  int from = 0;
-  int to = 0;
-};
-
 /// Kinds of the stages that `part_of_rank` adds. Their parameter `transfer` is an index into the
 /// pipeline's transfers.
 inline constexpr const char* send_kind = "rank.send";
@@ -25,17 +16,15 @@ inline constexpr const char* receive_kind = "rank.receive";
 inline constexpr const char* signal_kind = "rank.signal";
 inline constexpr const char* await_kind = "rank.await";
 
-/// Returns what ranks send to each other. The order is the same on all ranks.
-/// @param whole The plan of all stages together.
-/// Reports settings and stages that do not work across ranks to `out`.
+/// Returns what the ranks of a plan send to each other. Reports settings and stages that do not
+/// work across ranks to `out`.
 std::vector<rank_transfer> transfers_of(const pipeline_spec& spec, const plan& whole,
                                         diagnostics& out);
 
 /// Returns the stages of one rank, in planned order, with the stages that send and receive. A stage
 /// that receives waits for those that send what the other rank needs for it. Frames arrive at rank
 /// 0 only; the others begin a frame when there is room for it.
-/// @throws input_error if the rank has no stage
-pipeline_spec part_of_rank(const pipeline_spec& spec, const plan& whole,
-                           const std::vector<rank_transfer>& transfers, int rank);
+/// @param whole The plan of all stages together.
+pipeline_spec part_of_rank(const pipeline_spec& spec, const plan& whole, int rank);
 
 }  // namespace graphline

@@ -121,15 +121,20 @@ void read_tensors(const node& stage, std::string_view key, std::vector<named>& n
 
 constexpr int most_rank = 9999;
 
-/// Splits "rank1.left" into 1 and "left". Without a rank, it is 0.
+/// Splits "rank1.left" into 1 and "left". Without a rank, it is 0. "rank01" and "rank-1" name no
+/// rank.
 std::pair<int, std::string> rank_and_device(const std::string& text) {
   constexpr std::string_view word = "rank";
   if (!text.starts_with(word)) return {0, text};
   const auto end = std::min(text.find('.'), text.size());
   int rank = 0;
-  const char* const last = text.data() + end;
-  const auto [at, problem] = std::from_chars(text.data() + word.size(), last, rank);
-  if (at != last || end == word.size() || end + 1 == text.size()) return {0, text};
+  const std::string_view number = std::string_view(text).substr(0, end).substr(word.size());
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (number.empty() || !std::ranges::all_of(number, is_digit) || end + 1 == text.size() ||
+      (number.size() > 1 && number.front() == '0')) {
+    return {0, text};
+  }
+  const auto [at, problem] = std::from_chars(number.data(), number.data() + number.size(), rank);
   if (problem != std::errc()) return {most_rank + 1, ""};
   return {rank, end == text.size() ? "" : text.substr(end + 1)};
 }

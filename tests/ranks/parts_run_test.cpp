@@ -71,13 +71,13 @@ ranks_run together(const pipeline_spec& spec, std::size_t ranks, const hook& h =
       stage_registry registry = make_registry(h);
       diagnostics out;
       const plan whole = make_plan(spec, registry, {}, out);
-      const auto transfers = transfers_of(spec, whole, out);
       out.throw_if_errors();
+      const auto& transfers = whole.transfers;
       tensor_links links(messages, links_of_rank(transfers, rank),
                          static_cast<std::size_t>(spec.run.in_flight) + 1, spec.run.wait,
                          stop != nullptr && rank != without_stop ? *stop : never);
       add_link_kinds(registry, transfers, rank, links);
-      plan part = make_plan(part_of_rank(spec, whole, transfers, rank), registry, {}, out);
+      plan part = make_plan(part_of_rank(spec, whole, rank), registry, {}, out);
       out.throw_if_errors();
       const auto device = open_host_device(1);
       run_options options;

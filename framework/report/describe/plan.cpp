@@ -64,6 +64,21 @@ struct edge {
   const dependency& wait;
 };
 
+/// What ranks send to each other in a frame.
+table transfer_table(const plan& p) {
+  using t = const rank_transfer&;
+  auto made = table_of<rank_transfer>(
+      {"transfers", fmt::format("What ranks send, under mpirun -n {}", p.ranks), "tensor"},
+      {{{"name", "tensor"}, [](t x) { return x.signal ? "end of " + x.name : x.name; }},
+       {{"from", "from rank"}, [](t x) { return cell(x.from); }},
+       {{"to", "to rank"}, [](t x) { return cell(x.to); }},
+       {{"bytes", "size", unit::bytes},
+        [](t x) { return x.signal ? cell() : cell(x.type.bytes(), unit::bytes); }}},
+      p.transfers);
+  made.titled = true;
+  return made;
+}
+
 table edge_table(const plan& p) {
   std::vector<edge> edges;
   for (const auto& stage : p.stages) {
@@ -323,6 +338,7 @@ document describe(const plan& p, const plan_target& target, int cores) {
     }
   }
   made.parts.push_back(edge_table(p));
+  if (p.ranks > 1) made.parts.push_back(transfer_table(p));
   for (const auto& [reason, pairs] : apart(p)) {
     made.parts.push_back(
         note{fmt::format("tensors between {} go through pinned memory on the CPU: {}",
