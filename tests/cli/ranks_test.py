@@ -37,8 +37,7 @@ LONG = PIPELINE.replace("frames: 60", "frames: 1000000")
 
 def nearest_rank(times, p):
     """The percentile by its definition, without the program."""
-    ordered = sorted(times)
-    return ordered[max(0, -(-len(ordered) * p // 100) - 1)]
+    return sorted(times)[max(0, -(-len(times) * p // 100) - 1)]
 
 
 def times_of(run):
@@ -89,6 +88,12 @@ class ranks(Case):
         path = self.pipeline(text, "p.yaml")
         return self.end(self.begin(count, "run", path, "--device", "host", *words))
 
+    def run_both(self, first, second):
+        """Runs a command on rank 0 and another on rank 1."""
+        command = [MPIRUN, "--oversubscribe", "-n", "1", *first, ":", "-n", "1", *second]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60,
+                              cwd=self.folder, env={**os.environ, **AS_ROOT})
+
     def process_of(self, rank):
         """Waits until a rank of this test runs, and returns its process."""
         until = time.time() + 30
@@ -107,10 +112,9 @@ class ranks(Case):
         self.fail(f"rank {rank} did not start")
 
     def check_pooled(self, count):
-        path = self.folder / "r.json"
-        done = self.run_on(count, "--json", path)
+        done = self.run_on(count, "--json", "r.json")
         self.expect(done, 0)
-        result = json.loads(path.read_text())
+        result = json.loads((self.folder / "r.json").read_text())
         self.assertEqual(result["schema"], "graphline.ranks/1")
         runs = [one["run"] for one in result["record"]["ranks"]]
         self.assertEqual(len(runs), count)
@@ -158,6 +162,13 @@ class ranks(Case):
         self.expect(done, 2, "unknown layer 'conv2dd'")
         self.assertEqual(done.stderr.count("unknown layer"), 1)
         self.assertEqual(done.stdout.strip(), "")
+
+    def test_ranks_with_different_options_are_refused(self):
+        path = self.pipeline(PIPELINE, "p.yaml")
+        command = [GRAPHLINE, "run", path, "--device", "host"]
+        done = self.run_both(command, [*command, "--frames", "30"])
+        self.expect(done, 2, "all ranks need the same")
+        self.assertRegex(done.stderr, r"rank 1 on .*: it runs 'replicas' \(files and options ")
 
     def test_a_full_disk_on_rank_0_is_named(self):
         done = self.run_on(2, "--json", "/dev/full")
@@ -226,9 +237,8 @@ run: {{frames: 10, warmup: 1}}
             self.assertGreater(len(one["run"]["frames"]["end"]), 100)
 
     def test_one_rank_is_an_ordinary_run(self):
-        path = self.folder / "r.json"
-        self.expect(self.run_on(1, "--json", path), 0)
-        self.assertEqual(json.loads(path.read_text())["schema"], "graphline.run/1")
+        self.expect(self.run_on(1, "--json", "r.json"), 0)
+        self.assertIn('"graphline.run/1"', (self.folder / "r.json").read_text())
 
     # ---- Pipelines across ranks -----------------------------------------------------------------
 
@@ -310,9 +320,37 @@ run: {{frames: 40, warmup: 2, {run}}}
         path = self.pipeline(self.parts(), "p.yaml")
         self.expect(self.graphline("run", path, "--device", "host"), 2,
                     "only 'mpirun -n 2 graphline run' runs it")
-        self.expect(self.graphline("check", path, "--device", "host"), 0)
+        self.expect(self.graphline("check", path, "--device", "host"), 0,
+                    "What ranks send, under mpirun -n 2", stream="stdout")
         self.expect(self.run_on(2, text=self.parts("strategy: serial, max_time: 1s")), 2,
                     "'max_time' does not work in a pipeline on several ranks")
+        done = self.end(self.begin(2, "run", "missing.yaml"))
+        self.expect(done, 2, "no such file")
+        self.assertEqual(done.stderr.count("error: "), 1)
+
+    def test_only_numbers_name_ranks(self):
+        for name in ("rank-1", "rank01", "rankone"):
+            path = self.pipeline(self.parts(where=("", f", on: {name}", "")), "p.yaml")
+            self.expect(self.graphline("check", path, "--device", "host"), 2, "ranks are rank0")
+
+    def test_stages_of_one_name_on_two_ranks_are_kept_apart(self):
+        text = """pipeline: copies
+devices: {left: host, right: host}
+inputs: {x: {shape: [1, 8]}}
+stages:
+  - {name: a, kind: network, reads: x, on: left, layers: [relu]}
+  - {name: b, kind: network, reads: a, on: right, layers: [relu]}
+  - {name: c, kind: network, reads: a, on: rank1.right, layers: [relu]}
+  - {name: d, kind: network, reads: [c], on: rank1.left, layers: [relu]}
+run: {frames: 5, warmup: 1}
+"""
+        path = self.pipeline(text, "p.yaml")
+        self.expect(self.end(self.begin(2, "run", path, "--json", "r.json")), 0)
+        result = json.loads((self.folder / "r.json").read_text())
+        names = {stage["name"] for stage in result["stages"]}
+        ran = [stage["name"] for one in result["record"]["ranks"] for stage in one["run"]["stages"]]
+        self.assertLess(len(set(ran)), len(ran), "no two stages have one name")
+        self.assertEqual(len(names), len(ran), names)
 
     def test_ctrl_c_ends_a_pipeline_across_ranks(self):
         text = self.parts().replace("frames: 40", "frames: 1000000")
@@ -532,11 +570,13 @@ run: {{frames: 10, warmup: 1}}
             text = (self.folder / name).read_text()
             (other / name).write_text(text.replace("2ms", "3ms"))
         command = [GRAPHLINE, "compare", path.name, "--device", "host"]
-        done = subprocess.run(
-            [MPIRUN, "--oversubscribe", "-n", "1", *command, ":", "-n", "1", "-wdir", str(other),
-             *command], capture_output=True, text=True, timeout=60, cwd=self.folder,
-            env={**os.environ, **AS_ROOT})
+        done = self.run_both(command, ["-wdir", str(other), *command])
         self.expect(done, 2, "it runs 'equal' (")
+
+    def test_a_check_counts_the_ranks(self):
+        self.experiment(trials=6)
+        self.expect(self.end(self.compare(2, "--check")), 0, "6 trials each, on 2 ranks: about",
+                    stream="stdout")
 
     def test_other_commands_that_measure_are_refused(self):
         path = self.pipeline(PIPELINE, "p.yaml")

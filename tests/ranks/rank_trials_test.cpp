@@ -87,7 +87,7 @@ struct experiment_job {
                                     {.stop = &own.stop(), .place = place, .helpers = &helpers});
             failure = own.failure();
           } else {
-            run_assigned_blocks(own, place, planned, runner, as_numbers);
+            run_assigned_blocks(own, place, {"shared"}, planned, runner, as_numbers);
           }
           own.end_work();
           statuses[r] = static_cast<int>(own.finish(exit_status::gate_failed));

@@ -205,7 +205,7 @@ class prepared_comparison {
   }
 
   void print_check() const {
-    print(stdout, report::as_text(report::describe(planned_, times_), style_of(stdout)));
+    print(stdout, report::as_text(report::describe(planned_, times_, ranks_), style_of(stdout)));
   }
 
   experiment_record run(experiment_options options = {}) {
@@ -295,6 +295,7 @@ exit_status compare_on_ranks(compare_arguments& given, communicator& messages,
   });
   if (refused) return *refused;
   const trial_place place{messages.rank(), job.host()};
+  const auto warnings = shared_with_ranks(messages, ready->device());
   const auto text = trials_as_json(ready->planned());
   job.if_stuck([] { return std::nullopt; },
                [&](ranks_record*, const std::string& why) {
@@ -303,7 +304,7 @@ exit_status compare_on_ranks(compare_arguments& given, communicator& messages,
                });
   if (!leads && !given.check) {
     job.begin_work();
-    run_assigned_blocks(job, place, ready->planned(), ready->runner(), text);
+    run_assigned_blocks(job, place, warnings, ready->planned(), ready->runner(), text);
     job.end_work();
   }
   if (!leads || given.check) {
@@ -311,12 +312,12 @@ exit_status compare_on_ranks(compare_arguments& given, communicator& messages,
     return job.finish(exit_status::done);
   }
   ready->announce();
-  print_warnings(shared_with_ranks(messages, ready->device()));
+  print_warnings(warnings);
   auto status = exit_status::run_failed;
   try {
     job.begin_work();
     rank_helpers helpers(job, static_cast<std::size_t>(messages.size()), text);
-    auto record = ready->run({.place = place, .helpers = &helpers});
+    auto record = ready->run({.place = place, .warnings = warnings, .helpers = &helpers});
     if (const auto why = job.failure()) {
       record.failure = record.stopped = *why;
       record.interrupted = false;
@@ -325,7 +326,7 @@ exit_status compare_on_ranks(compare_arguments& given, communicator& messages,
     status = ready->report(std::move(record));
   } catch (const std::exception& e) {
     job.end_work();
-    print(stderr, fmt::format("error: {}\n", reason_of(e)));
+    print_error(reason_of(e));
     status = status_after(e);
   }
   return job.finish(status);

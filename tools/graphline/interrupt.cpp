@@ -69,7 +69,10 @@ void handle(int signal) {
     print_line("\ngraphline: reporting what was measured; Ctrl-C again ends without a report\n");
     return;
   }
-  print_line("\ngraphline: stopping after the frames in flight; Ctrl-C again ends at once\n");
+  print_line(signal == SIGINT
+                 ? "\ngraphline: stopping after the frames in flight; Ctrl-C again ends at once\n"
+                 : "\ngraphline: stopping after the frames in flight, as another program asked; a "
+                   "second signal ends at once\n");
   thread_activity::each([](stage_point at) {
     signal_line line;
     line.add("graphline: waiting for ");

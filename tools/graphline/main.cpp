@@ -61,9 +61,7 @@ constexpr int reader_gone = 128 + SIGPIPE;
 
 /// Prints an error and returns its exit status. Allocates nothing, because memory may be exhausted.
 int report(std::string_view message, exit_status status) noexcept {
-  if (message.find("error: ") == message.npos) print(stderr, "error: ");
-  print(stderr, message);
-  print(stderr, "\n");
+  print_error(message);
   return static_cast<int>(status);
 }
 

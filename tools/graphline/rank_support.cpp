@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <string_view>
@@ -43,22 +44,29 @@ trial_text trials_as_json(const experiment_plan& planned) {
           }};
 }
 
-/// Returns a warning if ranks of this machine take turns on the cores or the GPUs of this one.
 std::vector<std::string> shared_with_ranks(const communicator& messages,
                                            const device_properties& device) {
   if (messages.local_size() == 1) return {};
   if (device.backend == "host") {
     const auto cores = std::ssize(affinity_cpus());
+    const long all = ::sysconf(_SC_NPROCESSORS_ONLN);
+    const int ranks = messages.local_size();
+    const bool enough = all >= 2 * ranks;
+    const long most = std::max(all / 2, 1L);  // with two cores each
     if (cores == 1) {
       return {
-          "bound to one core, on which the device and the host's threads take turns; mpirun "
-          "--map-by slot:PE=2 gives a rank two"};
+          fmt::format("bound to one core, on which the device and the host's threads take "
+                      "turns; {}",
+                      enough ? "mpirun --map-by slot:PE=2 gives a rank two"
+                             : fmt::format("this machine has two each for {} rank{} only", most,
+                                           most == 1 ? "" : "s"))};
     }
-    if (cores < ::sysconf(_SC_NPROCESSORS_ONLN)) return {};
-    return {
-        fmt::format("{} ranks of this machine share its {} cores; mpirun --map-by slot:PE=N "
-                    "gives each N cores of its own",
-                    messages.local_size(), cores)};
+    if (cores < all) return {};
+    return {fmt::format(
+        "{} ranks of this machine share its {} cores; {}", ranks, all,
+        enough ? fmt::format("mpirun --map-by slot:PE={} gives each {} of its own", all / ranks,
+                             all / ranks)
+               : fmt::format("it has two each for {} rank{} only", most, most == 1 ? "" : "s"))};
   }
   // A launcher may have given each rank its own GPU.
   if (std::getenv("CUDA_VISIBLE_DEVICES") != nullptr) return {};
@@ -98,7 +106,7 @@ std::optional<exit_status> prepare_job(rank_job& job, const std::function<std::s
   } catch (const rank_refused& e) {
     return job.finish(e.status());
   } catch (const error& e) {
-    print(stderr, fmt::format("error: {}\n", e.what()));
+    print_error(e.what());
     return job.finish(e.status());
   }
 }
@@ -118,15 +126,13 @@ plan part_of_pipeline::make(pipeline_options& pipeline, communicator& messages,
                     "-n {3}",
                     printable(whole.pipeline), whole.ranks - 1, messages.size(), whole.ranks));
   }
-  diagnostics found;
-  transfers_ = transfers_of(declared, whole, found);
-  found.throw_if_errors();
+  transfers_ = whole.transfers;
   // A sender that is ahead by the frames in flight never waits for a frame that waits for it.
   links_ = std::make_unique<tensor_links>(messages, links_of_rank(transfers_, rank),
                                           static_cast<std::size_t>(whole.run.in_flight) + 1,
                                           whole.run.wait, stop);
   add_link_kinds(pipeline.stages(), transfers_, rank, *links_);
-  pipeline_spec part = part_of_rank(declared, whole, transfers_, rank);
+  pipeline_spec part = part_of_rank(declared, whole, rank);
   whole = {};  // with the weights of other ranks
   return pipeline
       .plan_to(plan_use::run, {}, false, {}, [&](pipeline_spec& spec) { spec = std::move(part); })
@@ -142,7 +148,8 @@ std::string part_of_pipeline::text() const {
 }
 
 std::string what_runs(const std::string& name, const std::string& texts) {
-  return fmt::format("'{}' ({:x}) with graphline {}", printable(name), seed_from(texts), version());
+  return fmt::format("'{}' (files and options {:x}) with graphline {}", printable(name),
+                     seed_from(texts), version());
 }
 
 }  // namespace graphline

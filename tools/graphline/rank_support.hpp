@@ -49,7 +49,8 @@ class part_of_pipeline {
   std::unique_ptr<tensor_links> links_;
 };
 
-/// Describes what a rank runs by the texts of its files: "'name' (hash) with graphline VERSION".
+/// Describes what a rank runs by the texts of its files and options: "'name' (files and options
+/// HASH) with graphline VERSION".
 std::string what_runs(const std::string& name, const std::string& texts);
 
 /// Returns a warning if ranks of this machine take turns on the cores or the GPUs of this one.

@@ -161,7 +161,7 @@ void add_report_command(CLI::App& program, action& chosen) {
       ->required();
   command->add_option("--rank", given->rank, "Of a run on several ranks, the run of this one")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(in_range(0, 9999));
   given->files.add_html(*command, "Write a page for a browser");
   given->files.add(*command, "--trace", "Write a trace of a run for Perfetto");
   given->files.add(*command, "--csv", "Write one row per frame and stage");

@@ -99,7 +99,7 @@ result_outputs open_outputs(run_arguments& given, const plan& p) {
     add_calibrations(*record);
     status = given.results.report(outputs, *record, true);
   } catch (const std::exception& e) {
-    print(stderr, fmt::format("error: {}\n", reason_of(e)));
+    print_error(reason_of(e));
     status = exit_status::run_failed;
   }
   std::fflush(stdout);
@@ -225,7 +225,8 @@ exit_status run_on_ranks(run_arguments& given, communicator& messages,
     given.pipeline.choose_device_of_rank(messages.rank(), messages.local_rank());
     plan p = own.make(given.pipeline, messages, ranks.stop());
     const auto what =
-        what_runs(p.pipeline, own.text() + std::string(p.source ? p.source->text() : ""));
+        what_runs(p.pipeline, fmt::format("{}{}{}", own.text(), given.pipeline.options_text(),
+                                          p.source ? p.source->text() : std::string_view()));
     ready.emplace(prepare(given, ranks.stop(), std::move(p), own.is_part()));
     return what;
   });
@@ -273,7 +274,7 @@ exit_status run_on_ranks(run_arguments& given, communicator& messages,
     }
     all = ranks.gather(record);
   } catch (const std::exception& e) {
-    if (leads) print(stderr, fmt::format("error: {}\n", reason_of(e)));
+    if (leads) print_error(reason_of(e));
     status = status_after(e);
     all = ranks.give_up(reason_of(e));
   }
@@ -287,7 +288,7 @@ exit_status run_on_ranks(run_arguments& given, communicator& messages,
     }
     outputs.finish();
   } catch (const std::exception& e) {
-    print(stderr, fmt::format("error: {}\n", reason_of(e)));
+    print_error(reason_of(e));
     status = status_after(e);
   }
   return ranks.finish(status);

@@ -102,6 +102,12 @@ void print_findings(const std::vector<finding>& findings) {
   }
 }
 
+void print_error(std::string_view message) noexcept {
+  if (message.find("error: ") == message.npos) print(stderr, "error: ");
+  print(stderr, message);
+  print(stderr, "\n");
+}
+
 void print_failure(const std::optional<std::string>& failure) {
   if (failure) print(stderr, fmt::format("error: {}\n", printable(*failure)));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "framework/analysis/run/disturbance.hpp"
 
@@ -35,14 +36,18 @@ counted_trials::counted_trials(const experiment_record& record,
     block.resize(trials_.size());
     block[trial.configuration] = &trial;
   }
-  std::vector<std::optional<trial_place>> ranks;
+  // A rank that was bound to other cores before a pause is another one.
+  const auto rank_of = [](const trial_record& trial) {
+    return std::pair(trial.place, trial.place ? trial.members.front().cpu_cores : 0);
+  };
+  std::vector<decltype(rank_of(record.trials.front()))> ranks;
   const auto in_one_that_stood_still = [](const trial_record* trial) {
     return std::ranges::any_of(trial->members, stood_still);
   };
   for (const auto& [number, block] : finished) {
     if (std::ranges::find(block, nullptr) != block.end()) continue;
-    const auto& place = block.front()->place;
-    if (std::ranges::any_of(block, [&](const auto* one) { return one->place != place; })) continue;
+    const auto own = rank_of(*block.front());
+    if (std::ranges::any_of(block, [&](const auto* one) { return rank_of(*one) != own; })) continue;
     ++complete_blocks_;
     if (std::ranges::any_of(block, in_one_that_stood_still)) {
       stood_still_.push_back(number);
@@ -50,9 +55,9 @@ counted_trials::counted_trials(const experiment_record& record,
     }
     const bool disturbed = std::ranges::find(affected, number) != affected.end();
     if (disturbed && record.how.repeat_affected) continue;
-    const auto rank = std::ranges::find(ranks, place) - ranks.begin();
+    const auto rank = std::ranges::find(ranks, own) - ranks.begin();
     if (rank == std::ssize(ranks)) {
-      ranks.push_back(place);
+      ranks.push_back(own);
       by_rank_.emplace_back();
     }
     by_rank_[static_cast<std::size_t>(rank)].push_back(blocks_.size());

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "framework/analysis/diff/output_diff.hpp"
@@ -81,7 +83,31 @@ std::vector<std::string> stage_names(const ranks_record& record) {
   return names;
 }
 
-/// Returns the stages that any rank timed.
+/// Returns the stages that a rank of a pipeline in parts timed. Copies can have one name on several
+/// ranks.
+std::vector<pooled_stage> stages_in_parts(const ranks_record& record, const ranks_analysis& of) {
+  std::vector<pooled_stage> stages;
+  std::map<std::string, std::size_t> ranks_with;
+  for (std::size_t r = 0; r < record.ranks.size(); ++r) {
+    if (!of.ranks[r]) continue;
+    const auto& summaries = of.ranks[r]->summary.stages;
+    for (std::size_t s = 0; s < summaries.size(); ++s) {
+      const auto& columns = summaries[s].columns;
+      if (columns.empty() || !columns.front().times) continue;
+      const std::string& name = record.ranks[r].run->stages[s].name;
+      const auto& [what, times] = columns.front();
+      stages.push_back({name, what, *times, r, *times});
+      ++ranks_with[name];
+    }
+  }
+  for (pooled_stage& stage : stages) {
+    if (ranks_with[stage.name] == 1) continue;
+    stage.name += fmt::format("@rank{}", record.ranks[stage.slowest].rank);
+  }
+  return stages;
+}
+
+/// Returns the stages that any rank timed, over all ranks.
 std::vector<pooled_stage> pooled_stages(const ranks_record& record, const ranks_analysis& of) {
   std::vector<pooled_stage> stages;
   for (const std::string& name : stage_names(record)) {
@@ -255,7 +281,7 @@ ranks_analysis analyze(const ranks_record& record) {
     made.end_to_end = times_of_all(record, made);
     made.throughput = sum_of_throughput(made);
   }
-  made.stages = pooled_stages(record, made);
+  made.stages = record.parts ? stages_in_parts(record, made) : pooled_stages(record, made);
   made.began = begins_of(record);
   add_failures(record, made.findings);
   const bool whole = made.findings.empty();  // else all ended when one did

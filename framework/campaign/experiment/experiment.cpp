@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <numeric>
@@ -244,6 +245,7 @@ class experiment_run {
     if (interrupted(trial) && !failed(trial)) return interrupt();
     trial.begun = begun;
     trial.place = options_.place;
+    add_warnings(trial, options_.warnings);
     const nanoseconds took = record_.prediction ? length_of(trial) : elapsed() - begun;
     return keep_and_report(std::move(trial), took);
   }
@@ -302,6 +304,12 @@ class experiment_run {
 experiment_record run_experiment(const experiment_plan& planned, trial_runner& runner,
                                  const experiment_options& options) {
   return experiment_run(planned, runner, options).run();
+}
+
+void add_warnings(trial_record& trial, const std::vector<std::string>& warnings) {
+  for (run_record& run : trial.members) {
+    std::ranges::copy(warnings, std::back_inserter(run.warnings));
+  }
 }
 
 std::vector<trial_record> run_block(const experiment_plan& planned, trial_runner& runner,

@@ -49,7 +49,8 @@ struct experiment_options {
   std::function<void(const experiment_progress&)> on_progress = {};
   /// Called when a trial ends, or has arrived from a helper.
   std::function<void(const trial_record&)> on_trial = {};
-  std::optional<trial_place> place = {};  ///< of this process
+  std::optional<trial_place> place = {};   ///< of this process
+  std::vector<std::string> warnings = {};  ///< about this process, kept with its trials
   block_helpers* helpers = nullptr;
 };
 
@@ -76,6 +77,9 @@ experiment_record run_experiment(const experiment_plan& planned, trial_runner& r
 /// @throws error naming the configuration if a trial fails; interrupted_error
 std::vector<trial_record> run_block(const experiment_plan& planned, trial_runner& runner,
                                     std::size_t block, nanoseconds begun, const stop_request& stop);
+
+/// Adds warnings to all runs of a trial.
+void add_warnings(trial_record& trial, const std::vector<std::string>& warnings);
 
 /// Runs a few frames of every configuration, to find failures early. Returns the estimated time of
 /// a trial of each configuration. Calls `on_progress` with the number of configurations tried.

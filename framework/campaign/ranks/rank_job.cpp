@@ -135,7 +135,8 @@ void rank_job::prepare(const std::function<std::string()>& step) {
     const bool sound = of.status == exit_status::done && own().status == exit_status::done;
     if (of.lost.empty() && sound && of.problem != problem) {
       of.status = exit_status::bad_input;
-      of.problem = fmt::format("it runs {}, and rank 0 {}", of.problem, problem);
+      of.problem =
+          fmt::format("it runs {}, and rank 0 {}; all ranks need the same", of.problem, problem);
     }
     if (of.status == exit_status::done && of.lost.empty()) continue;
     if (status == exit_status::done) status = of.lost.empty() ? of.status : exit_status::run_failed;

@@ -34,7 +34,8 @@ std::optional<std::vector<trial_record>> rank_helpers::trials() {
   return all;
 }
 
-void run_assigned_blocks(rank_job& job, const trial_place& place, const experiment_plan& planned,
+void run_assigned_blocks(rank_job& job, const trial_place& place,
+                         const std::vector<std::string>& warnings, const experiment_plan& planned,
                          trial_runner& runner, const trial_text& text) {
   std::vector<trial_record> trials;
   while (const auto work = job.next_work()) {
@@ -56,7 +57,10 @@ void run_assigned_blocks(rank_job& job, const trial_place& place, const experime
       job.fail(e.what());
       return;
     }
-    for (auto& trial : trials) trial.place = place;
+    for (auto& trial : trials) {
+      trial.place = place;
+      add_warnings(trial, warnings);
+    }
   }
 }
 

@@ -38,7 +38,8 @@ class rank_helpers : public block_helpers {
 
 /// Runs the blocks that rank 0 assigns to this rank, until it assigns no more. A trial that fails
 /// ends the job.
-void run_assigned_blocks(rank_job& job, const trial_place& place, const experiment_plan& planned,
+void run_assigned_blocks(rank_job& job, const trial_place& place,
+                         const std::vector<std::string>& warnings, const experiment_plan& planned,
                          trial_runner& runner, const trial_text& text);
 
 }  // namespace graphline

@@ -35,7 +35,8 @@ document describe(const Record& record) {
 
 /// Describes a planned experiment: its configurations with their references, how trials run, and
 /// when they end. `trial_times`: approximate time of a trial, for each configuration.
-document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times);
+document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times,
+                  std::size_t ranks = 1);
 
 /// Returns "name: 4 configurations, 10 trials each: about 1 min 20 s".
 std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times,

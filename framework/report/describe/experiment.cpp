@@ -550,16 +550,18 @@ std::string in_brief(const experiment_plan& planned, const std::vector<nanosecon
   const auto at_once = static_cast<std::int64_t>(ranks);
   const auto blocks = blocks_in_time(planned, block, at_once);
   const auto rounds = (blocks + at_once - 1) / at_once;
-  return fmt::format("{}: {}, {}{} each: about {}", printable(planned.name),
+  return fmt::format("{}: {}, {}{} each{}: about {}", printable(planned.name),
                      counted(planned.configurations.size(), "configuration"),
                      blocks < planned.how.trials ? "at most " : "",
                      counted(planned.how.trials, "trial"),
+                     ranks > 1 ? ", on " + counted(ranks, "rank") : "",
                      rough_duration(static_cast<double>(block) * static_cast<double>(rounds)));
 }
 
-document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {
+document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times,
+                  std::size_t ranks) {
   document made{"experiment", planned.name, planned.description, {}, {}, {}, ""};
-  made.lines = {in_brief(planned, trial_times), planned.description};
+  made.lines = {in_brief(planned, trial_times, ranks), planned.description};
   std::erase(made.lines, "");
   std::vector<experiment_configuration> configurations;
   for (const auto& one : planned.configurations) configurations.push_back(one.what);
@@ -571,7 +573,7 @@ document describe(const experiment_plan& planned, const std::vector<nanoseconds>
   }
   made.parts.push_back(std::move(rows));
   made.parts.push_back(note{rules(planned.how)});
-  add_warnings(made.findings, forewarnings(planned));
+  add_warnings(made.findings, forewarnings(planned, ranks));
   return made;
 }
 

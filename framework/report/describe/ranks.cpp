@@ -197,6 +197,8 @@ void add_ranks(document& to, const experiment_view& of) {
       {"ranks", "Ranks", "rank"},
       {{{"rank", "rank"}, [](r x) { return x.place ? fmt::to_string(x.place->rank) : "no MPI"; }},
        {{"host", "on"}, [](r x) { return x.place ? x.place->host : ""; }},
+       {{.key = "cores", .title = "cores", .rank = 3},
+        [](r x) { return x.cores > 0 ? cell(x.cores) : cell(); }},
        {{"device", "device", {}, 2}, [](r x) { return x.device; }},
        {{.key = "blocks",
          .title = "blocks",
