@@ -27,6 +27,32 @@ void copy_part(host_lowering& b, const layer_group& group, const strided_part& p
   b.set_output(group.head, to);
 }
 
+/// Returns the layout of [N, C, L] or [N, C, H, W] in which the channels of an element are
+/// adjacent.
+dnnl::memory::desc channels_last(const shape& s) {
+  using tag = dnnl::memory::format_tag;
+  return {s.extents(), dnnl::memory::data_type::f32, s.rank() == 3 ? tag::acb : tag::acdb};
+}
+
+/// Returns true if a layer views [N, C, H, W] as [N, C, H * W], or the other way round.
+bool reshapes_planes(const network_definition& network, const network_layer& layer) {
+  if (!std::holds_alternative<reshape_layer>(layer.operation)) return false;
+  const shape& in = network.input_of(layer);
+  const shape& out = network.output_of(layer);
+  return in.rank() + out.rank() == 7 && std::min(in.rank(), out.rank()) == 3 && in[0] == out[0] &&
+         in[1] == out[1];
+}
+
+/// Returns the layer that alone reads the output of another; null if there is more than one reader.
+const network_layer* only_reader(const network_definition& network, const network_layer& of) {
+  const std::size_t value = of.outputs.front();
+  if (reads_of_values(network)[value] != 1) return nullptr;
+  for (const network_layer& layer : network.layers) {
+    if (std::ranges::find(layer.inputs, value) != layer.inputs.end()) return &layer;
+  }
+  return nullptr;  // an output of the network
+}
+
 /// Returns the number of elements in memory before, along and after a dimension.
 axis_extents along(const shape& s, std::size_t axis, std::int64_t block) {
   if (block == all_channels) return {.outer = s[0] * s[2] * s[3], .extent = s[1]};
@@ -81,26 +107,47 @@ void copy_lines(const axis_extents& axis, std::int64_t count, const float* from,
   }
 }
 
-/// Writes the `count` first elements of a line in `order`, sorted, and their indices. Elements are
-/// `apart` elements apart. Inserts into the results, so that it needs no memory.
-void rank_line(const float* from, std::int64_t apart, std::int64_t count, const line_order& order,
-               float* values, float* indices) {
-  std::int64_t found = 0;
-  const auto at = [&](std::int64_t i) {
-    return order.present(values[i * apart], static_cast<std::int64_t>(indices[i * apart]));
-  };
-  for (std::int64_t i = 0; i < order.extent; ++i) {
-    const greatest each = order.present(from[i * apart], i);
-    if (found == count && !each.precedes(at(count - 1))) continue;
-    std::int64_t place = found < count ? found++ : count - 1;
-    for (; place > 0 && each.precedes(at(place - 1)); --place) {
-      values[place * apart] = values[(place - 1) * apart];
-      indices[place * apart] = indices[(place - 1) * apart];
+/// Sorts lines of elements.
+class ranking_work {
+ public:
+  ranking_work(const axis_extents& axis, const top_k_layer& top)
+      : axis_(axis),
+        count_(top.count),
+        order_{top.largest, top.last_of_equal, static_cast<std::int32_t>(axis.extent)} {}
+
+  void operator()(const std::vector<const float*>& from, const std::vector<float*>& to) {
+    lines_.resize(static_cast<std::size_t>(omp_get_max_threads()));
+#pragma omp parallel for schedule(static)
+    for (std::int64_t line = 0; line < axis_.outer * axis_.inner; ++line) {
+      const std::int64_t outer = line / axis_.inner;
+      const std::int64_t lane = line % axis_.inner;
+      const std::int64_t first = outer * count_ * axis_.inner + lane;
+      rank(from[0] + outer * axis_.extent * axis_.inner + lane, to[0] + first, to[1] + first);
     }
-    values[place * apart] = from[i * apart];
-    indices[place * apart] = static_cast<float>(i);
   }
-}
+
+ private:
+  /// Writes the first elements of a line, sorted, and their indices.
+  void rank(const float* from, float* values, float* indices) {
+    auto& line = lines_[static_cast<std::size_t>(omp_get_thread_num())];
+    line.resize(static_cast<std::size_t>(axis_.extent));
+    for (std::int64_t i = 0; i < axis_.extent; ++i) {
+      line[static_cast<std::size_t>(i)] = order_.present(from[i * axis_.inner], i);
+    }
+    std::partial_sort(line.begin(), line.begin() + count_, line.end(),
+                      [](const greatest& a, const greatest& b) { return a.precedes(b); });
+    for (std::int64_t i = 0; i < count_; ++i) {
+      const greatest& found = line[static_cast<std::size_t>(i)];
+      values[i * axis_.inner] = order_.value_of(found);
+      indices[i * axis_.inner] = static_cast<float>(order_.index_of(found));
+    }
+  }
+
+  axis_extents axis_;
+  std::int64_t count_;
+  line_order order_;
+  std::vector<std::vector<greatest>> lines_;  ///< by thread
+};
 
 /// Suppresses the boxes of each entry and class, and writes a row of indices for each kept box.
 class suppression_work {
@@ -242,8 +289,25 @@ void lower(host_lowering& b, const layer_group& group, const slice_layer& slice)
   copy_part(b, group, part_of(slice, packed_strides(in)));
 }
 
+/// Moving the channels last, or from there, only changes how the elements are viewed.
 void lower(host_lowering& b, const layer_group& group, const transpose_layer& transpose) {
-  const shape& in = b.input_shape(b.layer(group.head));
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  const shape& out = b.output_shape(head);
+  const host_value& given = b.input_of(head);
+  const std::size_t rank = in.rank();
+  const auto moves = [&](const std::vector<std::size_t>& order) {
+    return transpose.order == order;
+  };
+  if (moves({0, 2, 3, 1}) || (moves({0, 2, 1}) && given.layout == channels_last(in))) {
+    const host_value source = b.in_layout(given, channels_last(in), head);
+    return b.set_output(group.head, {source.buffer, plain_layout(out)});
+  }
+  const network_layer* const reader = rank == 3 ? only_reader(b.network(), head) : nullptr;
+  if (moves({0, 3, 1, 2}) ||
+      (moves({0, 2, 1}) && reader != nullptr && reshapes_planes(b.network(), *reader))) {
+    return b.set_output(group.head, {b.plain_input_of(head).buffer, channels_last(out)});
+  }
   copy_part(b, group, part_of(transpose, packed_strides(in)));
 }
 
@@ -264,9 +328,22 @@ void lower(host_lowering& b, const layer_group& group, const pad_layer& pad) {
   b.set_output(group.head, result);
 }
 
-/// Views the same buffer in another shape; reorders if the elements are not in row-major order.
+/// Views the same buffer in another shape; reorders if the elements are not in row-major order. The
+/// channels stay last, or are put there for a transpose that reads them so.
 void lower(host_lowering& b, const layer_group& group, const reshape_layer& reshape) {
   const network_layer& head = b.layer(group.head);
+  if (reshapes_planes(b.network(), head)) {
+    const shape& in = b.input_shape(head);
+    const host_value& given = b.input_of(head);
+    const network_layer* const reader = only_reader(b.network(), head);
+    const auto* const next =
+        reader == nullptr ? nullptr : std::get_if<transpose_layer>(&reader->operation);
+    if ((in.rank() == 3 && given.layout == channels_last(in)) ||
+        (in.rank() == 4 && next != nullptr && next->order == std::vector<std::size_t>{0, 2, 1})) {
+      const host_value source = b.in_layout(given, channels_last(in), head);
+      return b.set_output(group.head, {source.buffer, channels_last(reshape.extents)});
+    }
+  }
   b.set_output(group.head, b.in_shape(b.input_of(head), reshape.extents, head));
 }
 
@@ -376,18 +453,7 @@ void lower(host_lowering& b, const layer_group& group, const resize2d_layer& res
 }
 
 void lower(host_lowering& b, const layer_group& group, const top_k_layer& top) {
-  const axis_extents axis = axis_of(b, group, top.axis);
-  const line_order order{top.largest, top.last_of_equal, static_cast<std::int32_t>(axis.extent)};
-  b.add_layer_loops(group.head, [axis, order, count = top.count](const auto& from, const auto& to) {
-#pragma omp parallel for schedule(static)
-    for (std::int64_t line = 0; line < axis.outer * axis.inner; ++line) {
-      const std::int64_t outer = line / axis.inner;
-      const std::int64_t lane = line % axis.inner;
-      const std::int64_t first = outer * count * axis.inner + lane;
-      rank_line(from[0] + outer * axis.extent * axis.inner + lane, axis.inner, count, order,
-                to[0] + first, to[1] + first);
-    }
-  });
+  b.add_layer_loops(group.head, ranking_work(axis_of(b, group, top.axis), top));
 }
 
 void lower(host_lowering& b, const layer_group& group, const cumulative_sum_layer& sum) {

@@ -177,6 +177,44 @@ TEST(layouts, follow_the_convolutions_on_both_sides) {
   EXPECT_LE(reorders_of(operations), 2) << testing::PrintToString(operations);
 }
 
+/// Convolutions around functions of each element; `moved` computes these with the channels last, as
+/// transformers do.
+network_trial with_channels_moved(std::int64_t channels, bool planes, bool moved) {
+  network_trial n({2, 3, 6, 5}, false);
+  const std::size_t first = n.conv(n.given(), channels, 3);
+  const auto transpose = [&](std::size_t x, std::vector<std::size_t> order) {
+    return moved ? n.add("transpose", transpose_layer{std::move(order)}, {x}) : x;
+  };
+  const auto reshape = [&](std::size_t x, const shape& extents) {
+    return moved ? n.add("reshape", reshape_layer{extents}, {x}) : x;
+  };
+  std::size_t y = first;
+  if (planes) {
+    y = transpose(reshape(y, {2, channels, 30}), {0, 2, 1});
+    y = n.add(function::softplus, {y});
+    y = reshape(transpose(y, {0, 2, 1}), {2, channels, 6, 5});
+  } else {
+    y = n.add(function::softplus, {transpose(y, {0, 2, 3, 1})});
+    y = transpose(y, {0, 3, 1, 2});
+  }
+  n.conv(n.add(function::sub, {n.conv(y, channels, 3, channels), first}), 8, 1);
+  return n;
+}
+
+TEST(layouts, view_transposes_of_the_channels) {
+  for (const std::int64_t channels : {16, 12}) {
+    for (const bool planes : {false, true}) {
+      SCOPED_TRACE(testing::Message() << channels << " channels, planes: " << planes);
+      const auto x = some_values(2 * 3 * 6 * 5);
+      auto moved = with_channels_moved(channels, planes, true).trial();
+      const auto expected = with_channels_moved(channels, planes, false).trial().run({x});
+      EXPECT_LT(difference(moved.run({x}), expected), 2e-6);
+      EXPECT_THAT(moved.operations(),
+                  testing::Not(testing::Contains(testing::StartsWith("trans"))));
+    }
+  }
+}
+
 TEST(products, fold_constants_per_channel_and_leave_the_rest_to_loops) {
   for (const bool transposed : {false, true}) {
     const auto result = [&](bool apart) {
