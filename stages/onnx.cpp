@@ -308,8 +308,8 @@ stage_kind onnx_kind(const network_factory& make_cuda) {
   kind.inputs = {{"inputs", "Those of the model; bool as uint8, int8 and int16 as int32.", true}};
   kind.outputs = {
       {"outputs",
-       "Those of the model, float32 or integers; bool as uint8. After NonMaxSuppression "
-       "and NonZero, OUTPUT.count: how many rows of OUTPUT are valid.",
+       "Those of the model, float32 or integers; bool as uint8. After NonMaxSuppression, "
+       "NonZero, and TopK of a computed number, OUTPUT.count: how many rows of OUTPUT are valid.",
        true}};
   kind.parameters = {{.name = "model",
                       .type = parameter_type::path,

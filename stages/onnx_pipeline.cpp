@@ -71,7 +71,7 @@ bool is_extent(const std::string& text) {
 
 std::string pipeline_of_model(const std::string& path, const std::string& written,
                               const std::vector<std::pair<std::string, std::string>>& set) {
-  const nn::onnx_model model = nn::read_onnx(path);
+  nn::onnx_model model = nn::read_onnx(path);
   const std::map<std::string, std::string> values(set.begin(), set.end());
   std::map<std::string, std::string> names;  // of parameters, by the model's symbol
   name_maker parameter_names;
@@ -123,6 +123,10 @@ std::string pipeline_of_model(const std::string& path, const std::string& writte
         "model {} leaves dimension{} {} open; give a value: --set {}=VALUE", quote(path, 200),
         open.size() == 1 ? "" : "s", fmt::join(places, ", "), fmt::join(open, "=VALUE --set ")));
   }
+  // Constants, as 'fixed_inputs' makes them.
+  std::erase_if(model.graph.inputs, [&](const nn::onnx_value& input) {
+    return values.contains(valid_name(input.name));
+  });
   const auto name = name_maker().name_for(std::filesystem::path(path).stem().string());
   return fmt::format(
       "# One model as a pipeline. The parameters are the dimensions that the model leaves open.\n"

@@ -48,10 +48,9 @@ layer_operation read_upsample(const arguments& values, layer_inputs inputs,
     const auto count = static_cast<std::int64_t>(std::min(wanted, largest_upsampled + 1.0));
     if (count < 1 || count > largest_upsampled) {
       problems.refuse_at(
-          by_size ? "size" : "scale_factor",
-          "makes a height or width of {:.0f} elements ({} gives {}); it must be 1 to "
-          "{}",
-          wanted, inputs[0].giver, to_string(inputs[0].shape), largest_upsampled);
+          "scale_factor",
+          "makes a height or width of {:g} elements ({} gives {}); it must be 1 to {}", wanted,
+          inputs[0].giver, to_string(inputs[0].shape), largest_upsampled);
     }
     const auto from = static_cast<float>(extent);
     const auto to = static_cast<float>(count);

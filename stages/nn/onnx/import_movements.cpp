@@ -104,13 +104,13 @@ std::vector<std::size_t> import_top_k(onnx_importer& to, const onnx_call& node) 
   node.require(node.extents(1).elements() == 1, "takes one number as its input 1");
   if (node.is_constant(1)) return first(node.integers(1)[0]);
   const std::int64_t capacity = node.extents(0)[axis];
-  node.require(capacity > 1, "computes its number of elements, of which there is only one");
-  const std::size_t count =
-      to.add_pointwise(pointwise_function::clip, {to.value(1)}, 0.0F, static_cast<float>(capacity));
+  node.require(capacity > 1,
+               "computes how many elements it gives of a dimension of one, which is not supported");
   const std::vector<std::size_t> sorted = first(capacity);
-  for (const std::size_t value : sorted) {
-    to.count_rows(value, axis, to.add_reshape(count, shape{1}));
-  }
+  const std::size_t number =
+      to.add_pointwise(pointwise_function::clip, {to.value(1)}, 0.0F, static_cast<float>(capacity));
+  const std::size_t count = to.add_reshape(number, shape{1});
+  for (const std::size_t value : sorted) to.count_rows(value, axis, count);
   return sorted;
 }
 

@@ -144,20 +144,24 @@ std::vector<onnx_tensor> onnx_importer::fold(const onnx_call& call) {
 namespace graphline::nn {
 
 std::vector<std::string> counted_outputs(const onnx_graph& graph) {
-  std::set<std::string_view> computed;
+  std::set<std::string_view> computed;  // by the model's inputs, perhaps: an 'If' may be constant
+  std::set<std::string_view> certain;   // computed whatever an 'If' chooses
   std::set<std::string_view> counted;
-  for (const onnx_value& input : graph.inputs) computed.insert(input.name);
+  for (const onnx_value& input : graph.inputs) certain.insert(input.name);
+  computed = certain;
   for (const onnx_node& node : graph.nodes) {
     const auto reads = [&](const std::set<std::string_view>& values) {
       return std::ranges::any_of(node.inputs, [&](const std::string& name) {
         return !name.empty() && values.contains(name);
       });
     };
-    if (onnx::reads_extents_only(node) || (!reads(computed) && node.op_type != "If")) continue;
+    const bool is_if = node.op_type == "If";
+    if (onnx::reads_extents_only(node) || (!reads(computed) && !is_if)) continue;
     const bool counts =
         node.op_type == "NonMaxSuppression" || node.op_type == "NonZero" ||
-        (node.op_type == "TopK" && node.inputs.size() > 1 && computed.contains(node.inputs[1]));
+        (node.op_type == "TopK" && node.inputs.size() > 1 && certain.contains(node.inputs[1]));
     computed.insert(node.outputs.begin(), node.outputs.end());
+    if (!is_if && reads(certain)) certain.insert(node.outputs.begin(), node.outputs.end());
     if (counts || reads(counted)) counted.insert(node.outputs.begin(), node.outputs.end());
   }
   std::vector<std::string> names;

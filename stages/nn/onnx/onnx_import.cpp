@@ -180,6 +180,7 @@ std::vector<std::size_t> onnx_importer::add_all(layer_operation operation,
 
 void onnx_importer::count_rows(std::size_t value, std::size_t axis, std::size_t count) {
   const shape& extents = shape_of(value);
+  call_->require(!counted_.contains(value), depends_on_count);
   counted_[value] = {count, extents[axis], packed_strides(extents)[axis]};
 }
 

@@ -179,6 +179,10 @@ TEST(network_problems, of_layers_that_rearrange_elements_are_reported_at_their_p
       {"  - upsample: {scale_factor: 0.001}\n", image,
        "2:30: upsample makes a height or width of 0 elements (the network's input gives "
        "[1, 3, 112, 112]); it must be 1 to 65536\n"},
+      {"  - upsample: {scale_factor: 1000}\n", image,
+       "2:30: upsample makes a height or width of 112000 elements (the network's input gives "
+       "[1, 3, 112, 112]); it must be 1 to 65536\n"},
+      {"  - upsample: {size: 100000}\n", image, "2:22: 'size' must be 1 to 65536, found 100000\n"},
       {"  - upsample: {size: 4}\n",
        {3, 5},
        "2:5: upsample expects [N, C, H, W] but the network's input gives [3, 5]\n"},

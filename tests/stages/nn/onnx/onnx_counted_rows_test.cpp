@@ -100,6 +100,8 @@ TEST(onnx_counted_rows, are_refused_where_their_number_matters) {
   refused("Reshape", {m.constant({3, 6})}, {});
   refused("MatMul", {m.node("Transpose", {m.real})}, {});
   const auto others = m.node("Cast", {m.suppress()}, {integer("to", 1)});
+  const auto most = m.node("Cast", {m.node("ReduceMax", {"x"})}, {integer("to", 7)});
+  refused("TopK", {most}, {integer("axis", 1)});
   refused("Add", {others}, {});
   refused("ScatterND", {m.constant({0}), m.constant({3}, {1, 2, 3})}, {});
 }
@@ -142,19 +144,40 @@ TEST(onnx_counted_rows, of_top_k_need_several_elements) {
   const auto top = text.node("TopK", "n", {"x", count});
   diagnostics problems;
   import_onnx(text.model({{}}, top), {{"x", {{1}, dtype::float32}}}, {top}, {}, problems);
-  EXPECT_EQ(problems.render(),
-            "error: node 'n' (TopK) computes its number of elements, of which there is only one");
+  EXPECT_EQ(
+      problems.render(),
+      "error: node 'n' (TopK) computes how many elements it gives of a dimension of one, which is "
+      "not supported");
 }
 
-TEST(onnx_counted_rows, may_not_come_out_of_a_branch) {
+/// "y" is the result of an If whose condition is constant, and of whose branches `inner` is one.
+written::message conditional(const written::message& inner) {
   written::message branch;
-  branch.add(1, written::node("NonZero", {"x"}, {"inner"})).add(12, written::value("inner", {}));
+  branch.add(1, inner).add(12, written::value("inner", {}));
   written::message graph;
   graph.add(5, written::tensor("yes", onnx_type::boolean, {}).text(9, written::raw<char>({1})));
   graph.add(1, written::node("If", {"yes"}, {"y"})
                    .add(5, written::attribute("then_branch", 5).add(6, branch))
                    .add(5, written::attribute("else_branch", 5).add(6, branch)));
-  graph.add(11, written::value("x", {})).add(12, written::value("y", {}));
+  graph.add(11, written::value("x", {}));
+  return graph;
+}
+
+TEST(onnx_counted_rows, are_not_those_of_top_k_if_a_branch_has_a_constant_number) {
+  auto graph = conditional(written::node("Identity", {"two"}, {"inner"}));
+  graph.add(5,
+            written::tensor("two", onnx_type::int64, {1}).text(9, written::raw<std::int64_t>({2})));
+  graph.add(1, written::node("TopK", {"x", "y"}, {"z"})).add(12, written::value("z", {}));
+  diagnostics problems;
+  const auto network = import_onnx(parse_model(written::model(graph).bytes()),
+                                   {{"x", {{3}, dtype::float32}}}, {"z"}, {}, problems);
+  ASSERT_FALSE(problems.has_errors()) << problems.render();
+  EXPECT_EQ(on_host(network, {{1, 3, 2}}), (values_of_tensors{{3, 2}}));
+}
+
+TEST(onnx_counted_rows, may_not_come_out_of_a_branch) {
+  auto graph = conditional(written::node("NonZero", {"x"}, {"inner"}));
+  graph.add(12, written::value("y", {}));
   diagnostics problems;
   import_onnx(parse_model(written::model(graph).bytes()), {{"x", {{3}, dtype::float32}}}, {"y"}, {},
               problems);
