@@ -137,9 +137,14 @@ TEST(prediction, takes_the_start_of_work_only_if_no_device_was_busy) {
   source.record.stages[1].device_index = 1;
   // b is launched while a runs, and waits for it.
   source.frame(0, 500).launch(0, 10, 20).device(0, 27, 300).launch(1, 30, 40).device(1, 310, 400);
+  EXPECT_EQ(overheads_of({{"s.json", source.record}}).device_restart, 7);
+  // Then a has just worked, and b has slept.
+  source.frame(100'000, 200'000).launch(0, 100'000, 100'001).device(0, 100'021, 120'000);
+  source.launch(1, 120'010, 120'020).device(1, 120'050, 130'000);
+  source.frame(200'000, 300'000).launch(0, 130'010, 130'020).device(0, 130'024, 140'000);
   const source_overheads found = overheads_of({{"s.json", source.record}});
-  EXPECT_EQ(found.device_start, 7);
-  EXPECT_EQ(found.device_restart, 7);
+  EXPECT_EQ(found.device_start, 20);   // of 20 and 30
+  EXPECT_EQ(found.device_restart, 4);  // of 7 and 4
 }
 
 TEST(prediction, takes_sources_of_equal_devices_only) {
@@ -148,8 +153,12 @@ TEST(prediction, takes_sources_of_equal_devices_only) {
   run_record other = source;
   other.device.compute_threads += 1;
   const drawn_kinds kinds(run);
-  EXPECT_THROW(predict(kinds.planned(), {{"s.json", source}, {"t.json", other}}, exact_options()),
-               input_error);
+  try {
+    predict(kinds.planned(), {{"s.json", source}, {"t.json", other}}, exact_options());
+    FAIL();
+  } catch (const input_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("t.json: measured with another device than s.json"));
+  }
 }
 
 TEST(prediction, warns_that_it_ignores_cores_and_realtime) {

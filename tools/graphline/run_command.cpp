@@ -109,7 +109,7 @@ result_outputs open_outputs(run_arguments& given, const plan& p) {
 /// Takes the policy's expected times from the results that --from names; returns warnings.
 /// @throws input_error if the policy uses none, or a result does not fit the plan
 std::vector<std::string> take_expected_times(const std::vector<std::string>& files, const plan& p,
-                                             const device_properties& on, run_options& to) {
+                                             const device_group& on, run_options& to) {
   if (files.empty()) return {};
   if (p.policy.kind == nullptr || !p.policy.kind->needs_times) {
     std::vector<std::string_view> users;
@@ -128,9 +128,15 @@ std::vector<std::string> take_expected_times(const std::vector<std::string>& fil
   auto warnings = changed_sources(p, sources);
   std::ranges::copy(disturbed_sources(sources), std::back_inserter(warnings));
   for (const auto& [name, run] : sources) {
-    if (run.device.name == on.name) continue;
-    warnings.push_back(fmt::format("{} was measured on {}; its stage times are used as they are",
-                                   name, device_of(run.device)));
+    for (const planned_stage& stage : p.stages) {
+      const auto known = std::ranges::find(run.stages, stage.name, &stage_record::name);
+      if (stage.on == side::cpu || known == run.stages.end() || known->on == side::cpu) continue;
+      const device_properties& there = device_of(run, *known);
+      if (runs_alike(there, on[stage.device].properties())) continue;
+      warnings.push_back(fmt::format("{} was measured on {}; its stage times are used as they are",
+                                     name, device_of(there)));
+      break;
+    }
   }
   return warnings;
 }
@@ -167,8 +173,7 @@ prepared_run prepare(run_arguments& given, const stop_request& stop, plan p, boo
   auto devices = given.pipeline.open_devices_of(p);
   run_options options{.reference = given.reference};
   check_reference(given.reference, p);
-  auto warnings =
-      take_expected_times(given.sources, p, devices.group().front().properties(), options);
+  auto warnings = take_expected_times(given.sources, p, devices.group(), options);
   if (given.each_frame) options.frame_outputs = given.tensors;
   auto outputs = open_outputs(given, p);
   add_checksums(p, outputs, given.sources);
@@ -224,9 +229,7 @@ exit_status run_on_ranks(run_arguments& given, communicator& messages,
   const auto refused = prepare_job(ranks, [&] {
     given.pipeline.choose_device_of_rank(messages.rank(), messages.local_rank());
     plan p = own.make(given.pipeline, messages, ranks.stop());
-    const auto what =
-        what_runs(p.pipeline, fmt::format("{}{}{}", own.text(), given.pipeline.options_text(),
-                                          p.source ? p.source->text() : std::string_view()));
+    const auto what = what_runs(p.pipeline, "file and settings", own.text());
     ready.emplace(prepare(given, ranks.stop(), std::move(p), own.is_part()));
     return what;
   });
@@ -241,7 +244,7 @@ exit_status run_on_ranks(run_arguments& given, communicator& messages,
   ranks.if_stuck([&] { return s.abandon_run(); },
                  [&](ranks_record* record, const std::string& why) {
                    if (record == nullptr) {
-                     print(stderr, fmt::format("error: {}\n", why));
+                     print_error(why);
                    } else {
                      report(*record);
                    }

@@ -189,16 +189,18 @@ class blocker_search {
   }
 
   /// Considers the device stage whose completion made room in the full window for a launch that
-  /// was ready before. Knows the device stages of this frame only.
+  /// was ready before. Knows the device stages of this frame only. Copies need no room.
   void consider_window(nanoseconds ready) {
-    const std::size_t device = record_.stages[done_[later_].stage].device_index;
+    const stage_record& later = record_.stages[done_[later_].stage];
+    if (later.copy) return;
     std::optional<std::size_t> last;
     std::vector<stamp_pair> issued;  // from the launch to the completion
     for (std::size_t s = 0; s < record_.stages.size(); ++s) {
       const auto work = done_.work_of(s);
       const auto launch = done_.launch_of(s);
       if (!work || !launch || *launch == later_) continue;
-      if (record_.stages[s].device_index != device) continue;
+      const stage_record& stage = record_.stages[s];
+      if (stage.copy || stage.device_index != later.device_index) continue;
       issued.push_back({done_[*launch].begin, done_[*work].end});
       const nanoseconds end = done_[*work].end;
       if (end <= ready || end > begin_ + tolerance(later_, *work)) continue;

@@ -110,12 +110,14 @@ void check_devices(const plan& p, const prediction_source& source) {
                                 "pipeline again",
                                 here.name, was.backend, here.backend));
     }
-    if (here.threads > 0 && here.threads != was.compute_threads) {
+    const std::int64_t threads =
+        here.backend == "host" && here.threads == 0 ? p.run.threads : here.threads;
+    if (threads > 0 && threads != was.compute_threads) {
       refuse_source(p, source,
                     fmt::format("device '{}' had {} thread{} there, but has {} in the pipeline; "
                                 "measure the pipeline again",
                                 here.name, was.compute_threads, was.compute_threads == 1 ? "" : "s",
-                                here.threads));
+                                threads));
     }
   }
 }

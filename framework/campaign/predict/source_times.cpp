@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,7 @@ constexpr double most_overlap = 0.05;  // of the time of device stages
 struct device_interval {
   stamp_pair on_device;
   nanoseconds launched = 0;
+  std::size_t device = 0;
 };
 
 /// Returns the work, in order of its begin, of the device stages that `counts` accepts.
@@ -36,7 +38,8 @@ std::vector<device_interval> device_work_of(const run_record& run, const Predica
     if (stage.device.empty() || !counts(stage)) continue;
     for (std::size_t frame = 0; frame < run.frames.size(); ++frame) {
       if (!ran(stage, frame)) continue;
-      all.push_back({stage.device[frame], stage.enqueued.empty() ? 0 : stage.enqueued[frame].end});
+      const nanoseconds launched = stage.enqueued.empty() ? 0 : stage.enqueued[frame].end;
+      all.push_back({stage.device[frame], launched, stage.device_index});
     }
   }
   std::ranges::sort(all, {}, [](const device_interval& work) { return work.on_device.begin; });
@@ -50,7 +53,7 @@ double overlap_on_device(const run_record& run) {
   nanoseconds overlap = 0;
   for (std::size_t device = 0; device < std::max<std::size_t>(1, run.devices.size()); ++device) {
     nanoseconds busy_until = 0;
-    for (const auto& [work, launched] : device_work_of(run, [&](const stage_record& stage) {
+    for (const auto& [work, launched, on] : device_work_of(run, [&](const stage_record& stage) {
            return stage.device_index == device && !stage.copy && stage.busy.empty();
          })) {
       total += work.length();
@@ -264,19 +267,22 @@ void add_wake_ups(const run_record& from, std::vector<nanoseconds>& times) {
   }
 }
 
-/// Adds the times from a launch to the start of its work, of launches when all devices had been
-/// idle for `long_idle` or longer, and of those when they had been idle for less. Work can also
-/// wait for another device.
+/// Adds the times from a launch to the start of its work, of launches on a device that was idle for
+/// `long_idle` or longer, and of those on one that was idle for less. Leaves out launches while
+/// another device was busy, for which the work can wait.
 void add_device_starts(const run_record& from, std::vector<nanoseconds>& after_long,
                        std::vector<nanoseconds>& after_short) {
-  nanoseconds busy_until = 0;
-  for (const auto& [on_device, launched] :
+  std::map<std::size_t, nanoseconds> busy_until;  // by device
+  nanoseconds any_until = 0;
+  for (const auto& [on_device, launched, device] :
        device_work_of(from, [](const stage_record& stage) { return !stage.enqueued.empty(); })) {
-    if (busy_until <= launched) {
-      auto& times = launched - busy_until >= long_idle ? after_long : after_short;
+    nanoseconds& own_until = busy_until[device];
+    if (any_until <= launched) {
+      auto& times = launched - own_until >= long_idle ? after_long : after_short;
       times.push_back(std::max<nanoseconds>(0, on_device.begin - launched));
     }
-    busy_until = std::max(busy_until, on_device.end);
+    own_until = std::max(own_until, on_device.end);
+    any_until = std::max(any_until, on_device.end);
   }
 }
 

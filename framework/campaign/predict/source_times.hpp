@@ -93,9 +93,9 @@ struct source_overheads {
   /// From what a CPU stage waited for to its start on another thread: the lower quartile; the upper
   /// ones include waits for a worker. The completion delay if one thread ran all stages.
   nanoseconds wake_up = 0;
-  /// From a launch to the start of its work: the median over launches when all devices had been
-  /// idle for `long_idle` or longer, and over those when they had been idle for less. Each is the
-  /// other if the source has none.
+  /// From a launch to the start of its work: the median over launches on a device that was idle for
+  /// `long_idle` or longer, and over those on one that was idle for less; without those while
+  /// another device was busy. Each is the other if the source has none.
   nanoseconds device_start = 0;
   nanoseconds device_restart = 0;
 };
