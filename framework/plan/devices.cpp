@@ -131,9 +131,10 @@ void choose_device(draft& d, draft_stage& stage) {
   if (!on.text.empty()) {
     const auto found = std::ranges::find(d.devices, on.text, &planned_device::name);
     if (!on_device) {
-      d.error(
-          stage, on.place,
-          fmt::format("'on' has no effect on stage '{}', which runs on the CPU; remove it", name));
+      d.error(stage, on.place,
+              fmt::format("'on' names a device, which has no effect on stage '{}': it runs on the "
+                          "CPU{}",
+                          name, on.text.starts_with("rank") ? ranks_hint(on.text) : "; remove it"));
     } else if (d.spec.devices.empty() && d.out.has_errors()) {
       stage.sound = false;  // perhaps because of the devices
     } else if (d.spec.devices.empty()) {

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "framework/base/error.hpp"
 #include "framework/plan/schedules/schedule.hpp"
 #include "framework/spec/settings_table.hpp"
 

@@ -75,7 +75,8 @@ void fields(Archive& a, part_of_record<chain_record> auto& of) {
 /// The process of a job under MPI that ran a trial.
 struct trial_place {
   std::int64_t rank = 0;
-  std::string host;  ///< name of its machine
+  std::string host;        ///< name of its machine
+  std::int64_t cores = 0;  ///< that it can use; 0: unknown
   friend auto operator<=>(const trial_place&, const trial_place&) = default;
 };
 
@@ -83,6 +84,7 @@ template <class Archive>
 void fields(Archive& a, part_of_record<trial_place> auto& of) {
   a.value("rank", of.rank, from_0);
   a.value("host", of.host);
+  a.value("cores", of.cores, from_0);
 }
 
 struct trial_record {

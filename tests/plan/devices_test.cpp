@@ -173,7 +173,9 @@ TEST(devices, texts_say_what_is_wrong_with_them) {
               HasSubstr("stage 'net' runs on 'aa', which is not among the 'devices' (known: a, b, "
                         "c)"));
   EXPECT_THAT(on_devices(cpu).on("net", "b").refusal(),
-              HasSubstr("'on' has no effect on stage 'net', which runs on the CPU"));
+              HasSubstr("no effect on stage 'net': it runs on the CPU; remove it"));
+  EXPECT_THAT(on_devices(cpu).on("net", "rank01").refusal(),
+              HasSubstr("no effect on stage 'net': it runs on the CPU; ranks are rank0, rank1"));
   on_devices none(one);
   none.spec.devices.clear();
   EXPECT_THAT(none.on("net", "b").refusal(),

@@ -23,18 +23,20 @@ using samples::mail;
 using samples::thread_messages;
 using testing::HasSubstr;
 
-/// A trial is encoded as its block, configuration and place; it has a frame.
+/// A trial is encoded as its block, configuration, place and warning; it has a frame.
 const trial_text as_numbers = {
     [](const trial_record& trial) {
-      return fmt::format("{} {} {} {}", trial.block, trial.configuration, trial.begun,
-                         trial.place ? trial.place->rank : -1);
+      return fmt::format("{} {} {} {} {}", trial.block, trial.configuration, trial.begun,
+                         trial.place ? trial.place->rank : -1, trial.members[0].warnings.at(0));
     },
     [](const std::string& text) {
       trial_record trial;
       trial.place.emplace();
       std::istringstream words(text);
       words >> trial.block >> trial.configuration >> trial.begun >> trial.place->rank;
-      trial.members.emplace_back().frames = {{0, 0, 1'000'000}};
+      run_record& run = trial.members.emplace_back();
+      run.frames = {{0, 0, 1'000'000}};
+      words >> run.warnings.emplace_back();
       return trial;
     }};
 const record_text no_records = {[](const run_record&) { return ""; },
@@ -81,13 +83,15 @@ struct experiment_job {
                        [&](ranks_record*, const std::string& why) { stuck = why; });
           own.begin_work();
           const trial_place place{std::int64_t(r), "here"};
+          const std::vector<std::string> warnings{fmt::format("rank_{}", r)};
           if (r == 0) {
             rank_helpers helpers(own, statuses.size(), as_numbers);
-            record = run_experiment(planned, runner,
-                                    {.stop = &own.stop(), .place = place, .helpers = &helpers});
+            record = run_experiment(
+                planned, runner,
+                {.stop = &own.stop(), .place = place, .warnings = warnings, .helpers = &helpers});
             failure = own.failure();
           } else {
-            run_assigned_blocks(own, place, {"shared"}, planned, runner, as_numbers);
+            run_assigned_blocks(own, place, warnings, planned, runner, as_numbers);
           }
           own.end_work();
           statuses[r] = static_cast<int>(own.finish(exit_status::gate_failed));
@@ -118,6 +122,8 @@ TEST(rank_trials, each_rank_runs_whole_blocks_and_rank_0_has_all_trials) {
   for (const auto& trial : ranks.record.trials) {
     seen.emplace(trial.block, trial.configuration);
     EXPECT_EQ(trial.place->rank, std::int64_t(trial.block % 3)) << trial.block;
+    const auto warning = fmt::format("rank_{}", trial.place->rank);
+    EXPECT_EQ(trial.members[0].warnings, std::vector{warning});
   }
   EXPECT_EQ(seen.size(), 16U);
   EXPECT_EQ(ranks.record.trials.size(), 16U);

@@ -224,15 +224,6 @@ std::string pipeline_options::override_given() const {
   return "";
 }
 
-std::string pipeline_options::options_text() const {
-  std::string lines;
-  for (const std::string& assignment : set_) lines += fmt::format("--set {}\n", assignment);
-  for (const auto& [key, text] : overrides_) {
-    if (!text.empty()) lines += fmt::format("{} {}\n", flag_of(key), text);
-  }
-  return lines;
-}
-
 void pipeline_options::add_no_plugins_option(CLI::App& command) {
   graphline::add_no_plugins_option(command, plugins_);
 }

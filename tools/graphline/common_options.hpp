@@ -101,9 +101,6 @@ class pipeline_options {
   /// Returns an option that overrides a setting or a parameter of the file; empty if none does.
   std::string override_given() const;
 
-  /// Returns all options that override settings and parameters of the file, one per line.
-  std::string options_text() const;
-
   const std::string& path() const noexcept { return path_; }
 
   /// Sets the device if the command line gives none.

@@ -290,16 +290,17 @@ exit_status compare_on_ranks(compare_arguments& given, communicator& messages,
     std::string texts;
     for (const auto& source : ready->planned().sources) texts += source->text();
     for (const auto& [file, checksum] : ready->planned().files) texts += checksum;
-    return fmt::format("{} on {}", what_runs(ready->planned().name, texts),
+    return fmt::format("{} on {}", what_runs(ready->planned().name, "files", texts),
                        ready->device().backend);
   });
   if (refused) return *refused;
-  const trial_place place{messages.rank(), job.host()};
-  const auto warnings = shared_with_ranks(messages, ready->device());
+  const trial_place place{messages.rank(), job.host(), usable_cores()};
+  auto warnings = shared_with_ranks(messages, ready->device());
+  for (auto& text : warnings) text = fmt::format("rank {}: {}", messages.rank(), text);
   const auto text = trials_as_json(ready->planned());
   job.if_stuck([] { return std::nullopt; },
                [&](ranks_record*, const std::string& why) {
-                 print(stderr, fmt::format("error: {}\n", why));
+                 print_error(why);
                  ready->print_kept();
                });
   if (!leads && !given.check) {

@@ -65,14 +65,12 @@ void handle(int signal) {
   }
   first_signal = now();
   raised_by_signal.raise();
-  if (measured) {
-    print_line("\ngraphline: reporting what was measured; Ctrl-C again ends without a report\n");
-    return;
-  }
-  print_line(signal == SIGINT
-                 ? "\ngraphline: stopping after the frames in flight; Ctrl-C again ends at once\n"
-                 : "\ngraphline: stopping after the frames in flight, as another program asked; a "
-                   "second signal ends at once\n");
+  const char* const again = signal == SIGINT ? "Ctrl-C again" : "a second SIGINT or SIGTERM";
+  print_line(measured ? "\ngraphline: reporting what was measured; "
+                      : "\ngraphline: stopping after the frames in flight; ");
+  print_line(again);
+  print_line(measured ? " ends without a report\n" : " ends at once\n");
+  if (measured) return;
   thread_activity::each([](stage_point at) {
     signal_line line;
     line.add("graphline: waiting for ");

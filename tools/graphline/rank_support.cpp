@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <string_view>
@@ -18,6 +17,7 @@
 #include "framework/ranks/mpi_communicator.hpp"
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"
+#include "framework/spec/settings_table.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/terminal.hpp"
 
@@ -50,23 +50,18 @@ std::vector<std::string> shared_with_ranks(const communicator& messages,
   if (device.backend == "host") {
     const auto cores = std::ssize(affinity_cpus());
     const long all = ::sysconf(_SC_NPROCESSORS_ONLN);
-    const int ranks = messages.local_size();
-    const bool enough = all >= 2 * ranks;
-    const long most = std::max(all / 2, 1L);  // with two cores each
-    if (cores == 1) {
-      return {
-          fmt::format("bound to one core, on which the device and the host's threads take "
-                      "turns; {}",
-                      enough ? "mpirun --map-by slot:PE=2 gives a rank two"
-                             : fmt::format("this machine has two each for {} rank{} only", most,
-                                           most == 1 ? "" : "s"))};
+    if (cores > 1 && cores < all) return {};
+    std::string text =
+        cores == 1 ? "bound to one core, on which the device and the host's threads take turns"
+                   : fmt::format("{} ranks of this machine share its {} cores",
+                                 messages.local_size(), all);
+    if (all >= 2 * messages.local_size()) {
+      text += "; mpirun --map-by slot:PE=N gives each N cores of its own";
+    } else if (all >= 2) {
+      text += fmt::format("; with two cores each, this machine has room for {} rank{}", all / 2,
+                          all / 2 == 1 ? "" : "s");
     }
-    if (cores < all) return {};
-    return {fmt::format(
-        "{} ranks of this machine share its {} cores; {}", ranks, all,
-        enough ? fmt::format("mpirun --map-by slot:PE={} gives each {} of its own", all / ranks,
-                             all / ranks)
-               : fmt::format("it has two each for {} rank{} only", most, most == 1 ? "" : "s"))};
+    return {std::move(text)};
   }
   // A launcher may have given each rank its own GPU.
   if (std::getenv("CUDA_VISIBLE_DEVICES") != nullptr) return {};
@@ -92,7 +87,7 @@ exit_status on_ranks(const std::function<exit_status(communicator&, const stop_r
   try {
     return body(*messages, interrupted);
   } catch (const std::exception& e) {
-    print(stderr, fmt::format("error: rank {}: {}\n", messages->rank(), reason_of(e)));
+    print_error(fmt::format("rank {}: {}", messages->rank(), reason_of(e)));
     // Leaving MPI would wait for the other ranks, which wait for this one.
     messages->abort(static_cast<int>(status_after(e)));
     return status_after(e);  // gcc does not see that a virtual function never returns
@@ -111,6 +106,23 @@ std::optional<exit_status> prepare_job(rank_job& job, const std::function<std::s
   }
 }
 
+namespace {
+
+/// Returns what must be the same on all ranks: the file, parameters, settings and transfers.
+std::string text_of(const plan& p) {
+  std::string text(p.source ? p.source->text() : "");
+  for (const auto& [name, value] : p.parameters) text += fmt::format("{}={}\n", name, value);
+  each_setting([&](auto member, const setting_entry& of) {
+    text += fmt::format("{}={}\n", of.key, written(p.run.*member));
+  });
+  for (const rank_transfer& each : p.transfers) {
+    text += fmt::format("{} {} {} {}\n", each.name, to_string(each.type), each.from, each.to);
+  }
+  return text;
+}
+
+}  // namespace
+
 plan part_of_pipeline::make(pipeline_options& pipeline, communicator& messages,
                             const stop_request& stop) {
   const int rank = messages.rank();
@@ -119,6 +131,7 @@ plan part_of_pipeline::make(pipeline_options& pipeline, communicator& messages,
       pipeline
           .plan_to(plan_use::run, {}, rank == 0, {}, [&](pipeline_spec& spec) { declared = spec; })
           .planned;
+  text_ = text_of(whole);
   if (whole.ranks == 1) return whole;
   if (whole.ranks != messages.size()) {
     throw input_error(
@@ -139,17 +152,9 @@ plan part_of_pipeline::make(pipeline_options& pipeline, communicator& messages,
       .planned;
 }
 
-std::string part_of_pipeline::text() const {
-  std::string text;
-  for (const rank_transfer& each : transfers_) {
-    text += fmt::format("{} {} {} {}\n", each.name, to_string(each.type), each.from, each.to);
-  }
-  return text;
-}
-
-std::string what_runs(const std::string& name, const std::string& texts) {
-  return fmt::format("'{}' (files and options {:x}) with graphline {}", printable(name),
-                     seed_from(texts), version());
+std::string what_runs(const std::string& name, std::string_view of, const std::string& texts) {
+  return fmt::format("'{}' ({} {:x}) with graphline {}", printable(name), of, seed_from(texts),
+                     version());
 }
 
 }  // namespace graphline

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "framework/base/error.hpp"
@@ -41,17 +42,18 @@ class part_of_pipeline {
 
   bool is_part() const noexcept { return links_ != nullptr; }
 
-  /// Describes what ranks send to each other, on which they must agree.
-  std::string text() const;
+  /// Returns what must be the same on all ranks: the file, parameters, settings and transfers.
+  const std::string& text() const noexcept { return text_; }
 
  private:
+  std::string text_;
   std::vector<rank_transfer> transfers_;
   std::unique_ptr<tensor_links> links_;
 };
 
-/// Describes what a rank runs by the texts of its files and options: "'name' (files and options
-/// HASH) with graphline VERSION".
-std::string what_runs(const std::string& name, const std::string& texts);
+/// Describes what a rank runs by texts of files and settings: "'name' (OF HASH) with graphline
+/// VERSION".
+std::string what_runs(const std::string& name, std::string_view of, const std::string& texts);
 
 /// Returns a warning if ranks of this machine take turns on the cores or the GPUs of this one.
 std::vector<std::string> shared_with_ranks(const communicator& messages,

@@ -103,13 +103,14 @@ void print_findings(const std::vector<finding>& findings) {
 }
 
 void print_error(std::string_view message) noexcept {
-  if (message.find("error: ") == message.npos) print(stderr, "error: ");
+  const bool rendered = message.starts_with("error: ") || message.find(": error: ") != message.npos;
+  if (!rendered) print(stderr, "error: ");
   print(stderr, message);
   print(stderr, "\n");
 }
 
 void print_failure(const std::optional<std::string>& failure) {
-  if (failure) print(stderr, fmt::format("error: {}\n", printable(*failure)));
+  if (failure) print_error(printable(*failure));
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {

@@ -27,8 +27,8 @@ void print(std::FILE* stream, std::string_view text) noexcept;
 /// Prints failures and warnings to standard error, one per line. Use it if no table shows them.
 void print_findings(const std::vector<finding>& findings);
 
-/// Prints an error to standard error, after "error: " unless the message contains that. Allocates
-/// nothing.
+/// Prints an error to standard error. "error: " comes first, except before diagnostics, which
+/// contain it. Allocates nothing.
 void print_error(std::string_view message) noexcept;
 
 /// Prints the message of a failed run, if any, to standard error.

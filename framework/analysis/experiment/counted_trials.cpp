@@ -36,18 +36,14 @@ counted_trials::counted_trials(const experiment_record& record,
     block.resize(trials_.size());
     block[trial.configuration] = &trial;
   }
-  // A rank that was bound to other cores before a pause is another one.
-  const auto rank_of = [](const trial_record& trial) {
-    return std::pair(trial.place, trial.place ? trial.members.front().cpu_cores : 0);
-  };
-  std::vector<decltype(rank_of(record.trials.front()))> ranks;
+  std::vector<std::optional<trial_place>> ranks;
   const auto in_one_that_stood_still = [](const trial_record* trial) {
     return std::ranges::any_of(trial->members, stood_still);
   };
   for (const auto& [number, block] : finished) {
     if (std::ranges::find(block, nullptr) != block.end()) continue;
-    const auto own = rank_of(*block.front());
-    if (std::ranges::any_of(block, [&](const auto* one) { return rank_of(*one) != own; })) continue;
+    const auto& place = block.front()->place;
+    if (std::ranges::any_of(block, [&](const auto* one) { return one->place != place; })) continue;
     ++complete_blocks_;
     if (std::ranges::any_of(block, in_one_that_stood_still)) {
       stood_still_.push_back(number);
@@ -55,9 +51,9 @@ counted_trials::counted_trials(const experiment_record& record,
     }
     const bool disturbed = std::ranges::find(affected, number) != affected.end();
     if (disturbed && record.how.repeat_affected) continue;
-    const auto rank = std::ranges::find(ranks, own) - ranks.begin();
+    const auto rank = std::ranges::find(ranks, place) - ranks.begin();
     if (rank == std::ssize(ranks)) {
-      ranks.push_back(own);
+      ranks.push_back(place);
       by_rank_.emplace_back();
     }
     by_rank_[static_cast<std::size_t>(rank)].push_back(blocks_.size());

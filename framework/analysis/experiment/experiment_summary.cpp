@@ -120,8 +120,7 @@ std::vector<rank_of_experiment> ranks_of(const experiment_record& record,
     for (const std::size_t b : blocks) {
       append(times, end_to_end_times(of_baseline[b]->members[baseline.member]));
     }
-    const run_record& run = first.members.front();
-    ranks.push_back({first.place, run.cpu_cores, blocks.size(), run.device.name,
+    ranks.push_back({first.place, blocks.size(), first.members.front().device.name,
                      distribution::of(std::move(times))});
   }
   std::ranges::sort(ranks, {}, &rank_of_experiment::place);

@@ -140,7 +140,6 @@ struct steadiness {
 /// What one rank of an experiment under MPI ran.
 struct rank_of_experiment {
   std::optional<trial_place> place;   ///< empty for blocks before or after, without MPI
-  int cores = 0;                      ///< that the rank could use; 0: unknown
   std::size_t blocks = 0;             ///< that count
   std::string device;                 ///< name
   std::optional<distribution> times;  ///< end to end, of the first baseline

@@ -12,9 +12,9 @@
 
 namespace graphline {
 
-/// A stage over all ranks that timed it.
+/// A stage over all ranks that timed it; of a pipeline in parts, over the one that runs it.
 struct pooled_stage {
-  std::string name;
+  std::string name;  ///< with "@rankN" for copies that have the same name on several ranks
   measure what = measure::device_time;
   distribution times;       ///< of all ranks
   std::size_t slowest = 0;  ///< index of the rank with the longest median

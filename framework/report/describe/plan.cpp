@@ -338,7 +338,7 @@ document describe(const plan& p, const plan_target& target, int cores) {
     }
   }
   made.parts.push_back(edge_table(p));
-  if (p.ranks > 1) made.parts.push_back(transfer_table(p));
+  if (!p.transfers.empty()) made.parts.push_back(transfer_table(p));
   for (const auto& [reason, pairs] : apart(p)) {
     made.parts.push_back(
         note{fmt::format("tensors between {} go through pinned memory on the CPU: {}",

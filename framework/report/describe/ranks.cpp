@@ -118,8 +118,8 @@ table pooled_stage_table(const ranks_record& record, const ranks_analysis& analy
        {{"p95", "p95", duration, 2}, [](s x) { return cell(x.times.percentile(0.95), duration); }},
        {{"slowest", record.parts ? "rank" : "slowest rank"},
         [&](s x) { return fmt::to_string(record.ranks[x.slowest].rank); }},
-       {{"slowest_median", "its median", duration},
-        [](s x) { return cell(x.of_slowest.percentile(0.5), duration); }}},
+       {{.key = "slowest_median", .title = "its median", .in = duration, .optional = true},
+        [&](s x) { return record.parts ? cell() : cell(x.of_slowest.percentile(0.5), duration); }}},
       analysis.stages);
   made.titled = true;
   return made;
@@ -198,7 +198,7 @@ void add_ranks(document& to, const experiment_view& of) {
       {{{"rank", "rank"}, [](r x) { return x.place ? fmt::to_string(x.place->rank) : "no MPI"; }},
        {{"host", "on"}, [](r x) { return x.place ? x.place->host : ""; }},
        {{.key = "cores", .title = "cores", .rank = 3},
-        [](r x) { return x.cores > 0 ? cell(x.cores) : cell(); }},
+        [](r x) { return x.place && x.place->cores > 0 ? cell(x.place->cores) : cell(); }},
        {{"device", "device", {}, 2}, [](r x) { return x.device; }},
        {{.key = "blocks",
          .title = "blocks",
