@@ -295,7 +295,6 @@ void lower(host_lowering& b, const layer_group& group, const transpose_layer& tr
   const shape& in = b.input_shape(head);
   const shape& out = b.output_shape(head);
   const host_value& given = b.input_of(head);
-  const std::size_t rank = in.rank();
   const auto moves = [&](const std::vector<std::size_t>& order) {
     return transpose.order == order;
   };
@@ -303,9 +302,10 @@ void lower(host_lowering& b, const layer_group& group, const transpose_layer& tr
     const host_value source = b.in_layout(given, channels_last(in), head);
     return b.set_output(group.head, {source.buffer, plain_layout(out)});
   }
-  const network_layer* const reader = rank == 3 ? only_reader(b.network(), head) : nullptr;
-  if (moves({0, 3, 1, 2}) ||
-      (moves({0, 2, 1}) && reader != nullptr && reshapes_planes(b.network(), *reader))) {
+  // Several readers would each put the elements in order.
+  const network_layer* const reader = only_reader(b.network(), head);
+  if (reader != nullptr &&
+      (moves({0, 3, 1, 2}) || (moves({0, 2, 1}) && reshapes_planes(b.network(), *reader)))) {
     return b.set_output(group.head, {b.plain_input_of(head).buffer, channels_last(out)});
   }
   copy_part(b, group, part_of(transpose, packed_strides(in)));
@@ -328,8 +328,8 @@ void lower(host_lowering& b, const layer_group& group, const pad_layer& pad) {
   b.set_output(group.head, result);
 }
 
-/// Views the same buffer in another shape; reorders if the elements are not in row-major order. The
-/// channels stay last, or are put there for a transpose that reads them so.
+/// Views the same buffer in another shape; reorders if the elements are not in row-major order.
+/// Keeps channels last, or puts them last if the only reader is a transpose that moves them there.
 void lower(host_lowering& b, const layer_group& group, const reshape_layer& reshape) {
   const network_layer& head = b.layer(group.head);
   if (reshapes_planes(b.network(), head)) {

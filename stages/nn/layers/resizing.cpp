@@ -49,7 +49,7 @@ layer_operation read_upsample(const arguments& values, layer_inputs inputs,
     if (count < 1 || count > largest_upsampled) {
       problems.refuse_at(
           "scale_factor",
-          "makes a height or width of {:g} elements ({} gives {}); it must be 1 to {}", wanted,
+          "makes a height or width of {:.10g} elements ({} gives {}); it must be 1 to {}", wanted,
           inputs[0].giver, to_string(inputs[0].shape), largest_upsampled);
     }
     const auto from = static_cast<float>(extent);

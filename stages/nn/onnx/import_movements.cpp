@@ -105,7 +105,7 @@ std::vector<std::size_t> import_top_k(onnx_importer& to, const onnx_call& node) 
   if (node.is_constant(1)) return first(node.integers(1)[0]);
   const std::int64_t capacity = node.extents(0)[axis];
   node.require(capacity > 1,
-               "computes how many elements it gives of a dimension of one, which is not supported");
+               "has a computed K along a dimension of extent 1, which is not supported");
   const std::vector<std::size_t> sorted = first(capacity);
   const std::size_t number =
       to.add_pointwise(pointwise_function::clip, {to.value(1)}, 0.0F, static_cast<float>(capacity));

@@ -144,8 +144,8 @@ std::vector<onnx_tensor> onnx_importer::fold(const onnx_call& call) {
 namespace graphline::nn {
 
 std::vector<std::string> counted_outputs(const onnx_graph& graph) {
-  std::set<std::string_view> computed;  // by the model's inputs, perhaps: an 'If' may be constant
-  std::set<std::string_view> certain;   // computed whatever an 'If' chooses
+  std::set<std::string_view> computed;  // may depend on the model's inputs
+  std::set<std::string_view> certain;   // depend on them in every branch of an 'If'
   std::set<std::string_view> counted;
   for (const onnx_value& input : graph.inputs) certain.insert(input.name);
   computed = certain;

@@ -144,10 +144,9 @@ TEST(onnx_counted_rows, of_top_k_need_several_elements) {
   const auto top = text.node("TopK", "n", {"x", count});
   diagnostics problems;
   import_onnx(text.model({{}}, top), {{"x", {{1}, dtype::float32}}}, {top}, {}, problems);
-  EXPECT_EQ(
-      problems.render(),
-      "error: node 'n' (TopK) computes how many elements it gives of a dimension of one, which is "
-      "not supported");
+  EXPECT_EQ(problems.render(),
+            "error: node 'n' (TopK) has a computed K along a dimension of extent 1, which is not "
+            "supported");
 }
 
 /// "y" is the result of an If whose condition is constant, and of whose branches `inner` is one.
