@@ -65,12 +65,14 @@ void handle(int signal) {
   }
   first_signal = now();
   raised_by_signal.raise();
-  const char* const again = signal == SIGINT ? "Ctrl-C again" : "a second SIGINT or SIGTERM";
-  print_line(measured ? "\ngraphline: reporting what was measured; "
-                      : "\ngraphline: stopping after the frames in flight; ");
-  print_line(again);
-  print_line(measured ? " ends without a report\n" : " ends at once\n");
-  if (measured) return;
+  const bool reports = measured;
+  signal_line what;
+  what.add(reports ? "\ngraphline: reporting what was measured; "
+                   : "\ngraphline: stopping after the frames in flight; ");
+  what.add(signal == SIGINT ? "Ctrl-C again" : "a second SIGINT or SIGTERM");
+  what.add(reports ? " ends without a report\n" : " ends at once\n");
+  what.print();
+  if (reports) return;
   thread_activity::each([](stage_point at) {
     signal_line line;
     line.add("graphline: waiting for ");

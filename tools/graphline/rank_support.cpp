@@ -56,7 +56,7 @@ std::vector<std::string> shared_with_ranks(const communicator& messages,
                    : fmt::format("{} ranks of this machine share its {} cores",
                                  messages.local_size(), all);
     if (all >= 2 * messages.local_size()) {
-      text += "; mpirun --map-by slot:PE=N gives each N cores of its own";
+      text += "; mpirun --map-by slot:PE=N binds each rank to N cores";
     } else if (all >= 2) {
       text += fmt::format("; with two cores each, this machine has room for {} rank{}", all / 2,
                           all / 2 == 1 ? "" : "s");

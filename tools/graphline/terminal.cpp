@@ -110,7 +110,7 @@ void print_error(std::string_view message) noexcept {
 }
 
 void print_failure(const std::optional<std::string>& failure) {
-  if (failure) print_error(printable(*failure));
+  if (failure) print(stderr, fmt::format("error: {}\n", printable(*failure)));
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {

@@ -268,8 +268,8 @@ void add_wake_ups(const run_record& from, std::vector<nanoseconds>& times) {
 }
 
 /// Adds the times from a launch to the start of its work, of launches on a device that was idle for
-/// `long_idle` or longer, and of those on one that was idle for less. Leaves out launches while
-/// another device was busy, for which the work can wait.
+/// `long_idle` or longer, and of those on one that was idle for less. Leaves out work before which
+/// another device worked after the launch: it can wait for that device.
 void add_device_starts(const run_record& from, std::vector<nanoseconds>& after_long,
                        std::vector<nanoseconds>& after_short) {
   std::map<std::size_t, nanoseconds> busy_until;  // by device
