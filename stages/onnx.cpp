@@ -244,6 +244,7 @@ prepared_stage prepare_onnx(const nn::onnx_model& model, const arguments& values
   prepared_stage result = prepared_network(
       network, [weights](const stage_config&) { return weights; }, values, make_cuda);
   result.combined_rows = nn::combined_rows(*network, with_rows);
+  result.other_counts = std::move(imported.other_counts);
   result.weights = [network, weights](const stage_config&) {
     std::vector<named_tensor> tensors;
     for (std::size_t i = 0; i < network->values.size(); ++i) {

@@ -262,6 +262,21 @@ void check_independence(draft& d, draft_stage& stage, const prepared_stage& prep
                       stage.spec->name.text, prepared.combined_rows));
 }
 
+/// Reports `rows` that another stage counts along another dimension than the first.
+void check_count(draft& d, draft_stage& stage) {
+  if (stage.rows == none || d.tensors[stage.rows].producer == none) return;
+  const draft_stage& giver = d.stages[d.tensors[stage.rows].producer];
+  if (giver.prepared == nullptr) return;
+  const auto port = std::ranges::find(giver.writes, stage.rows) - giver.writes.begin();
+  const auto found = giver.prepared->other_counts.find(static_cast<std::size_t>(port));
+  if (found == giver.prepared->other_counts.end()) return;
+  d.error(
+      stage, stage.spec->rows.place,
+      fmt::format("stage '{}' cannot compute only its first rows: {}; read the count in a stage "
+                  "that computes with it, such as one of a plug-in",
+                  stage.spec->name.text, found->second));
+}
+
 void settle_rows(draft& d, draft_stage& stage, const std::vector<tensor_type>& inputs) {
   const stage_spec& spec = *stage.spec;
   if (spec.rows.text.empty()) {
@@ -273,6 +288,7 @@ void settle_rows(draft& d, draft_stage& stage, const std::vector<tensor_type>& i
     return check_rows_read(d, stage);
   }
   check_number(d, stage, "rows", spec.rows, stage.rows);
+  check_count(d, stage);
   stage.row_reads = with_rows(stage.ports->inputs, stage.reads.size());
   stage.row_writes = with_rows(stage.ports->outputs, stage.writes.size());
   if ((stage.row_reads.empty() && stage.row_writes.empty()) ||

@@ -174,6 +174,10 @@ struct prepared_stage {
   /// for a stage with `rows:`. Empty if they are independent.
   std::string combined_rows = {};
 
+  /// Of outputs with a number of rows that does not count along the first dimension of their
+  /// tensor, by output port: what they count. A stage cannot have them as `rows:`.
+  std::map<std::size_t, std::string> other_counts = {};
+
   /// Preferred storage of the stage's device tensors, by backend. Row-major float32 for others.
   std::map<std::string, device_form> forms = {};
 

@@ -103,6 +103,17 @@ TEST(decisions, give_copies_the_rows_and_the_buckets_of_the_producer_or_the_read
   EXPECT_FALSE(stage_of(p, "count").decided_per_frame());
 }
 
+TEST(decisions, take_no_count_of_another_dimension_for_rows) {
+  decision_builder built;
+  built.add("columns", "count_columns", {"x"}).add("some", "row_gpu", {"x"}).rows("columns");
+  diagnostics out;
+  make_plan(built.spec, lasting_registry(), {}, out);
+  EXPECT_THAT(
+      messages(out, severity::error),
+      ElementsAre("stage 'some' cannot compute only its first rows: it counts columns; read "
+                  "the count in a stage that computes with it, such as one of a plug-in"));
+}
+
 TEST(decisions, keep_counts_and_alternatives_until_they_are_read) {
   const plan p = plan_of(decision_builder()
                              .add("n", "count", {})

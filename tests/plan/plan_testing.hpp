@@ -260,6 +260,15 @@ inline void add_row_kinds(stage_registry& registry) {
       result.outputs = {{{1}, dtype::int64}};
       return result;
     };
+    stage_kind other = count;
+    other.name += "_columns";
+    other.prepare = [make = count.prepare](const arguments& values,
+                                           std::span<const tensor_type> inputs, diagnostics& out) {
+      prepared_stage result = make(values, inputs, out);
+      result.other_counts[0] = "it counts columns";
+      return result;
+    };
+    registry.add(std::move(other));
     registry.add(std::move(count));
 
     stage_kind rows = plain_kind(on == side::cpu ? "row_work" : "row_gpu", on);

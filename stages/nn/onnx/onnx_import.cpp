@@ -510,6 +510,7 @@ onnx_network onnx_importer::finish(const std::vector<std::string>& outputs) {
     }
   }
   const std::vector<std::string> expected = counted_outputs(model_.graph);
+  std::map<std::size_t, std::string> other_counts;
   for (const std::string& name : outputs) {
     const counted_rows* rows = counted_in(name);
     if (known_.contains(name) &&
@@ -518,11 +519,17 @@ onnx_network onnx_importer::finish(const std::vector<std::string>& outputs) {
                                      "'If', which is not supported; export the model without it",
                                      name));
     } else if (rows != nullptr) {
+      if (const shape& extents = shape_of(*known_.at(name).value);
+          rows->stride != packed_strides(extents)[0] || rows->capacity != extents[0]) {
+        other_counts[values.size()] =
+            fmt::format("'{0}.count' counts along another dimension of '{0}' than the first", name);
+      }
       values.push_back(
           add_conversion(name + ".count", rows->count, {.to = dtype::int64}, onnx_type::int64));
     }
   }
-  onnx_network result{network_.finish(std::move(values)), std::move(constants_)};
+  onnx_network result{network_.finish(std::move(values)), std::move(constants_),
+                      std::move(other_counts)};
   recognize_patterns(result);
   drop_unread(result.definition);
   return result;

@@ -14,6 +14,7 @@ namespace graphline::nn {
 struct onnx_network {
   network_definition definition;
   std::vector<named_tensor> constants;
+  std::map<std::size_t, std::string> other_counts = {};  ///< see `prepared_stage::other_counts`
 };
 
 /// Returns the operators that can become layers, in alphabetical order. Other operators need

@@ -73,6 +73,19 @@ TEST(onnx_counted_rows, pass_operators_that_compute_each_row_by_itself) {
   EXPECT_EQ(outcome_of("TopK", {m.constant({1})}, {integer("axis", 1)}, m), "[6, 1], counted");
 }
 
+TEST(onnx_counted_rows, along_another_dimension_are_no_rows_of_a_stage) {
+  head m;
+  diagnostics problems;
+  EXPECT_TRUE(head(m).read(m.real, problems).other_counts.empty());
+  const auto moved = m.node("Transpose", "moved", {m.real});
+  const auto network = m.read(moved, problems);
+  ASSERT_FALSE(problems.has_errors()) << problems.render();
+  ASSERT_EQ(network.other_counts.size(), 1U);
+  EXPECT_EQ(
+      network.other_counts.at(1),
+      "'" + moved + ".count' counts along another dimension of '" + moved + "' than the first");
+}
+
 TEST(onnx_counted_rows, are_refused_where_their_number_matters) {
   head m;
   const auto refused = [&](const std::string& op_type, const std::vector<std::string>& further,
