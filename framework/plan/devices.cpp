@@ -69,7 +69,8 @@ std::string why_apart(const draft& d, const planned_device& a, const planned_dev
 }
 
 std::string_view ranks_hint(const std::string& on) {
-  return on.starts_with("rank") ? "; ranks are rank0, rank1, ..." : "";
+  const bool named = on.size() > 4 && on.substr(1, 3) == "ank" && (on[0] == 'r' || on[0] == 'R');
+  return named ? "; ranks are rank0, rank1, ..." : "";
 }
 
 }  // namespace
@@ -131,10 +132,14 @@ void choose_device(draft& d, draft_stage& stage) {
   if (!on.text.empty()) {
     const auto found = std::ranges::find(d.devices, on.text, &planned_device::name);
     if (!on_device) {
-      d.error(stage, on.place,
-              fmt::format("'on' names a device, which has no effect on stage '{}': it runs on the "
-                          "CPU{}",
-                          name, on.text.starts_with("rank") ? ranks_hint(on.text) : "; remove it"));
+      d.error(
+          stage, on.place,
+          fmt::format("'on' names a device, which has no effect on stage '{}': it runs on the "
+                      "CPU{}",
+                      name,
+                      stage.spec->rank > 0 ? fmt::format("; write 'on: rank{}'", stage.spec->rank)
+                      : ranks_hint(on.text).empty() ? "; remove it"
+                                                    : std::string(ranks_hint(on.text))));
     } else if (d.spec.devices.empty() && d.out.has_errors()) {
       stage.sound = false;  // perhaps because of the devices
     } else if (d.spec.devices.empty()) {

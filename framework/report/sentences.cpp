@@ -58,6 +58,8 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"of_ranks", "[rank {rank}: ][ranks {ranks}: ]{cases}"},
     {"rank_output_differs",
      "output '{tensor}' of {subjects} differs from that of rank 0[ by {largest} at most]"},
+    {"rank_reference",
+     "{subject}: output '{tensor}' differs from the reference by {error} at most"},
     {"ranks_same_outputs", "all ranks computed the same outputs (last frame of each)"},
     {"slowest_rank", "slowest is {subject}: p50 {time}, {more} against the next, {next}"},
     {"no_slowest_rank", "no rank is slower than all others beyond doubt"},

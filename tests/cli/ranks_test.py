@@ -141,16 +141,15 @@ class ranks(Case):
                 self.assertLessEqual(abs(found["offset_ns"]), found["error_ns"])
 
     def test_report_shows_all_or_one_rank(self):
-        path = self.folder / "r.json"
-        self.expect(self.run_on(2, "--json", path, "--html", self.folder / "r.html"), 0)
+        path = "r.json"
+        self.expect(self.run_on(2, "--json", path, "--html", "r.html"), 0)
         self.assertIn("Ranks: end to end", (self.folder / "r.html").read_text())
         self.expect(self.graphline("report", path), 0, "Ranks: end to end", stream="stdout")
-        self.expect(self.graphline("report", path, "--rank", 1, "--trace", self.folder / "t.json"),
-                    0)
+        self.expect(self.graphline("report", path, "--rank", 1, "--trace", "t.json"), 0)
         self.assertIn("pause", (self.folder / "t.json").read_text())
-        self.expect(self.graphline("report", path, "--rank", 1), 0,
-                    "Where the time of a frame goes", stream="stdout")
         self.expect(self.graphline("report", path, "--rank", 2), 2, "the run was on ranks 0 to 1")
+        self.expect(self.graphline("report", path, "--rank", 1), 0, "replicas (rank 1 of 2) on",
+                    stream="stdout")
         self.expect(self.graphline("diff", path, path), 0)
 
     def graphline(self, *words):
@@ -182,10 +181,12 @@ class ranks(Case):
         self.expect(self.run_on(2, "--fail-if", "p50>10s"), 0)
 
     def test_tensors_are_saved_by_rank(self):
-        self.expect(self.run_on(2, "--save-tensors", self.folder / "t"), 0)
+        self.expect(self.run_on(2, "--save-tensors", "t"), 0)
         first, second = ((self.folder / "t" / f"rank.{r}" / "output.y.npy").read_bytes()
                          for r in (0, 1))
         self.assertEqual(first, second)
+        self.expect(self.run_on(2, "--reference", "t/rank.0"), 0,
+                    "output 'y' differs from the reference by 0 at most", stream="stdout")
 
     def test_a_killed_rank_ends_all_and_the_others_are_kept(self):
         path = self.folder / "r.json"
@@ -564,8 +565,7 @@ run: {{frames: 10, warmup: 1}}
 
     def test_ranks_with_different_experiments_are_refused(self):
         path = self.experiment(trials=4)
-        other = self.folder / "other"
-        other.mkdir()
+        (other := self.folder / "other").mkdir()
         for name in ("e.yaml", "paced.yaml"):
             text = (self.folder / name).read_text()
             (other / name).write_text(text.replace("2ms", "3ms"))

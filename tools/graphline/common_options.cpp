@@ -98,6 +98,12 @@ std::vector<prediction_source> read_sources(const std::vector<std::string>& file
   std::vector<prediction_source> sources;
   for (const std::string& file : files) {
     auto read = read_record(file);
+    if (std::holds_alternative<ranks_record>(read)) {
+      throw input_error(
+          fmt::format("{} {}: the result of several ranks; measure on one, without "
+                      "mpirun",
+                      option, quote(file, 200)));
+    }
     auto* run = std::get_if<run_record>(&read);
     if (run == nullptr) {
       throw input_error(

@@ -17,6 +17,7 @@
 #include "framework/report/store/record_reader.hpp"
 #include "framework/report/trace/trace_json.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/common_options.hpp"
 #include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal.hpp"
@@ -47,7 +48,9 @@ void choose_rank(any_record& record, const report_arguments& given) {
     throw input_error(
         fmt::format("--rank {}: this rank was lost: {}", given.rank, ranks->ranks[at].lost));
   }
-  record = any_record(run_record(std::move(*ranks->ranks[at].run)));
+  run_record chosen = std::move(*ranks->ranks[at].run);
+  chosen.pipeline += fmt::format(" (rank {} of {})", given.rank, ranks->ranks.size());
+  record = any_record(std::move(chosen));
 }
 
 exit_status make_reports(const report_arguments& given) {

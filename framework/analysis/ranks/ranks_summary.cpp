@@ -268,6 +268,21 @@ void compare_outputs(const ranks_record& record, std::vector<finding>& to) {
   if (same) to.push_back(finding{"ranks_same_outputs"});
 }
 
+/// Returns for each rank with a reference the output that differs most from it.
+void compare_references(const ranks_record& record, std::vector<finding>& to) {
+  for (const rank_record& rank : record.ranks) {
+    if (!rank.run) continue;
+    const output_record* most = nullptr;
+    for (const output_record& output : rank.run->outputs) {
+      if (output.error && (most == nullptr || *output.error > *most->error)) most = &output;
+    }
+    if (most == nullptr) continue;
+    to.push_back(finding{"rank_reference", finding_severity::note, {name_of(rank)}}
+                     .with("tensor", most->tensor)
+                     .with("error", *most->error, unit::none));
+  }
+}
+
 }  // namespace
 
 ranks_analysis analyze(const ranks_record& record) {
@@ -294,6 +309,7 @@ ranks_analysis analyze(const ranks_record& record) {
   if (record.parts) return made;
   if (whole) compare_lengths(record, made.findings);
   compare_outputs(record, made.findings);
+  compare_references(record, made.findings);
   if (record.ranks.size() > 1) add_slowest(record, made, made.findings);
   return made;
 }

@@ -14,6 +14,7 @@
 #include "framework/analysis/run/period_limit.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/distribution.hpp"
+#include "framework/plan/rank_parts.hpp"
 #include "framework/plan/schedules/schedule.hpp"
 #include "framework/record/timing_protocol.hpp"
 
@@ -381,6 +382,11 @@ std::optional<attribution_summary> attribute(const run_record& record, std::stri
   result.running = mean_of(std::vector<double>(running.begin(), running.end()));
   if (are_stages_timed(record.run)) {
     result.stages = std::move(stages).means();
+    // The stages of other ranks, for which such a frame waits, are not in this record.
+    const auto receives = [](const stage_record& stage) {
+      return stage.kind == receive_kind || stage.kind == await_kind;
+    };
+    if (std::ranges::any_of(record.stages, receives)) return result;
     const lower_bounds bounds(record);
     const run_passes passes(record);
     result.bound = mean_bound(bounds, passes, schedules::this_one);

@@ -94,7 +94,9 @@ class source_reader {
   void add_times(const planned_stage& stage, stage_times& made) const {
     const auto known = std::ranges::find(from_.stages, stage.name, &stage_record::name);
     if (known == from_.stages.end()) {
-      refuse(fmt::format("it has no stage '{}'; measure the pipeline again", stage.name));
+      refuse(fmt::format("it has no stage '{}'; {}", stage.name,
+                         stage.inserted ? "measure a placement that needs this copy"
+                                        : "measure the pipeline again"));
     }
     if (known->kind != stage.kind->name) {
       refuse(

@@ -249,9 +249,9 @@ std::string extent_of(const experiment_record& record, const std::vector<member_
   if (record.trials.size() < blocks.size() * configurations) {
     text += fmt::format(", {} of them measured", record.trials.size());
   }
-  std::set<trial_place> ranks;
+  std::set<std::pair<std::string, std::int64_t>> ranks;
   for (const auto& trial : record.trials) {
-    if (trial.place) ranks.insert(*trial.place);
+    if (trial.place) ranks.emplace(trial.place->host, trial.place->rank);
   }
   if (!ranks.empty()) text += ", on " + counted(ranks.size(), "rank");
   if (members.size() == 1) {

@@ -15,7 +15,11 @@ namespace {
 
 std::string where_it_runs(const plan& p, const planned_stage& stage) {
   if (p.ranks > 1 && !stage.inserted) {
-    return fmt::format("rank {}, {}", stage.rank, stage.on == side::cpu ? "cpu" : "device");
+    const std::string& device = p.devices[stage.device].name;
+    return fmt::format("rank {}, {}", stage.rank,
+                       stage.on == side::cpu ? "cpu"
+                       : device.empty()      ? "device"
+                                             : device);
   }
   const auto cores = stage.cores.empty() ? "" : ", cores " + in_ranges(stage.cores);
   if (stage.on == side::cpu && !p.schedule.properties.one_launch) return "cpu" + cores;
