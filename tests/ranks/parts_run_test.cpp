@@ -193,14 +193,15 @@ TEST(parts_run, end_when_a_stage_fails_for_which_all_wait) {
         1000, 1);
     spec.run.strategy = how;
     stop_request stop;  // as the job raises it once a rank has failed
+    std::jthread job;
     const auto found = together(
         spec, 2,
         [&](const std::string& stage, std::int64_t frame) {
           if (stage != "a" || frame != 7) return;
-          std::thread([&] {
+          job = std::jthread([&] {
             std::this_thread::sleep_for(200ms);
             stop.raise();
-          }).detach();
+          });
           throw std::runtime_error("broken");
         },
         &stop, 1);
