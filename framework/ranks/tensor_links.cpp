@@ -122,11 +122,14 @@ void tensor_links::serve() {
     if (!moved) pause();
     lock.lock();
   }
+  // MPI does not cancel what is sent, and may still read it.
+  static std::mutex keeping;
+  static auto& kept = *new std::vector<std::vector<buffer>>();
   for (ring& of : rings_) {
     if (of.ended == of.started) continue;
     if (of.link.sends || problem_) {
-      // MPI does not cancel what is sent, and may still read it.
-      static_cast<void>(new auto(std::move(of.buffers)));
+      const std::scoped_lock hold(keeping);
+      kept.push_back(std::move(of.buffers));
       continue;
     }
     while (of.ended < of.started) messages_.cancel(of.at(of.ended++).transfer);
