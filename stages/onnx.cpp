@@ -310,7 +310,7 @@ stage_kind onnx_kind(const network_factory& make_cuda) {
   kind.outputs = {
       {"outputs",
        "Those of the model, float32 or integers; bool as uint8. After NonMaxSuppression, "
-       "NonZero, and TopK of a computed number, OUTPUT.count: how many rows of OUTPUT are valid.",
+       "NonZero or TopK with a computed K also OUTPUT.count, the number of valid rows of OUTPUT.",
        true}};
   kind.parameters = {{.name = "model",
                       .type = parameter_type::path,

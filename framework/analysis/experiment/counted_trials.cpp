@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <utility>
 
 #include "framework/analysis/run/disturbance.hpp"
 

@@ -120,10 +120,9 @@ class contention_search {
     return deadline ? sound_time(due) + sound_time(*deadline) : never;
   }
 
-  /// Returns true if two stages take the same places: workers, or those in the window of a device.
-  /// Pipelines that share a device declare the same devices.
-  bool same_places(std::size_t run, std::size_t stage, std::size_t other_run,
-                   std::size_t other) const {
+  /// Returns true if two stages compete: for workers, or for the window of one device. Pipelines
+  /// that share a device declare the same devices.
+  bool compete(std::size_t run, std::size_t stage, std::size_t other_run, std::size_t other) const {
     if (!shared_ && other_run != run) return false;
     return on_ == side::cpu ||
            runs_[run]->stages[stage].device_index == runs_[other_run]->stages[other].device_index;
@@ -135,7 +134,7 @@ class contention_search {
     for (std::size_t r = 0; r < runs_.size(); ++r) {
       for (std::size_t s = 0; s < runs_[r]->stages.size(); ++s) {
         if ((r == run && s == of) || longest_[r][s] == 0) continue;
-        if (!same_places(run, of, r, s)) continue;
+        if (!compete(run, of, r, s)) continue;
         const bool lower =
             kept_ == urgency::deadline || runs_[r]->stages[s].level < runs_[run]->stages[of].level;
         if (lower) longest = std::max(longest.value_or(0), longest_[r][s]);
@@ -186,7 +185,7 @@ class contention_search {
     const auto look_at = [&](const execution& other) {
       const stamp_pair held = during_wait(other.taken, other.free);
       if (&other == &high || held.length() <= 0) return;
-      if (!same_places(high.run, high.stage, other.run, other.stage)) return;
+      if (!compete(high.run, high.stage, other.run, other.stage)) return;
       held_[party_of(other)] += static_cast<double>(held.length()) / places;
       const stamp_pair work = during_wait(other.begin, other.end);
       if (other.rank <= high.rank || work.length() <= 0) return;

@@ -81,7 +81,7 @@ prediction_record origin_of(const std::vector<prediction_source>& sources, std::
   return made;
 }
 
-/// Checks that the devices of a source are those of the plan.
+/// Refuses a source whose devices differ from those of the plan.
 void check_devices(const plan& p, const prediction_source& source) {
   const auto there = devices_of(source.run);
   const auto named = [](const auto& devices) {
@@ -122,7 +122,7 @@ void check_devices(const plan& p, const prediction_source& source) {
   }
 }
 
-/// Checks that each stage ran on the same device in a source, or on one of equal times.
+/// Refuses a source in which a stage ran on a device with other times.
 void check_placement(const plan& p, const prediction_source& source) {
   const auto devices = devices_of(source.run);
   for (const planned_stage& stage : p.stages) {

@@ -79,7 +79,7 @@ class source_times {
 [[noreturn]] void refuse_source(const plan& p, const prediction_source& source,
                                 const std::string& why);
 
-/// Returns the devices of a run; one without a name if its pipeline declares none.
+/// Returns the devices of a run. If the pipeline declares none, returns its only device, unnamed.
 std::vector<device_record> devices_of(const run_record& run);
 
 /// Returns true if stages take the same times on both devices.

@@ -34,8 +34,8 @@ document describe(const Record& record) {
 }
 
 /// Describes a planned experiment: its configurations with their references, how trials run, and
-/// when they end. `trial_times`: approximate time of a trial, for each configuration. `ranks`: that
-/// run blocks.
+/// when they end. `trial_times`: approximate time of a trial, for each configuration. `ranks`:
+/// number of ranks that run blocks.
 document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times,
                   std::size_t ranks = 1);
 

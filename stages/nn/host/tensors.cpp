@@ -27,8 +27,7 @@ void copy_part(host_lowering& b, const layer_group& group, const strided_part& p
   b.set_output(group.head, to);
 }
 
-/// Returns the layout of [N, C, L] or [N, C, H, W] in which the channels of an element are
-/// adjacent.
+/// Returns the layout of [N, C, L] or [N, C, H, W] in which the channels of a pixel are adjacent.
 dnnl::memory::desc channels_last(const shape& s) {
   using tag = dnnl::memory::format_tag;
   return {s.extents(), dnnl::memory::data_type::f32, s.rank() == 3 ? tag::acb : tag::acdb};
@@ -107,7 +106,7 @@ void copy_lines(const axis_extents& axis, std::int64_t count, const float* from,
   }
 }
 
-/// Sorts lines of elements.
+/// Finds the first K elements along a dimension.
 class ranking_work {
  public:
   ranking_work(const axis_extents& axis, const top_k_layer& top)
@@ -127,7 +126,7 @@ class ranking_work {
   }
 
  private:
-  /// Writes the first elements of a line, sorted, and their indices.
+  /// Writes the first K elements of a line in order, and their indices.
   void rank(const float* from, float* values, float* indices) {
     auto& line = lines_[static_cast<std::size_t>(omp_get_thread_num())];
     line.resize(static_cast<std::size_t>(axis_.extent));

@@ -217,7 +217,8 @@ TEST(layouts, view_transposes_of_the_channels) {
   }
 }
 
-/// Views of the input and of a product; the latter are read twice and parts of a concat.
+/// Transposes of the input and of a convolution's result; two layers read the latter, of which one
+/// is a concat.
 TEST(layouts, views_may_be_read_twice_and_be_parts_of_a_concat) {
   constexpr std::int64_t pixels = 4 * 5, channels = 3;
   network_trial moved({1, 4, 5, channels}, false);
