@@ -14,7 +14,7 @@ stage_registry builtin_stages() {
 #ifdef GRAPHLINE_CUDA
   stage_kind network = network_kind(make_cuda_network);
   stage_kind onnx = onnx_kind(make_cuda_network);
-  stage_kind matmul = matmul_kind(make_cuda_matmul);
+  stage_kind matmul = matmul_kind(make_cuda_network, make_cuda_gemv);
   stage_kind traffic = traffic_kind(make_cuda_traffic);
   stage_kind arg_max = arg_max_kind(make_cuda_arg_max);
   stage_kind resize = device_resize_kind(make_cuda_resize);

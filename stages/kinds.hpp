@@ -15,23 +15,25 @@
 namespace graphline {
 
 namespace nn {
-struct matmul_form;
 struct network_definition;
+struct strided_product;
 class weight_table;
 }  // namespace nn
 
 using network_factory = std::function<std::unique_ptr<device_stage>(
     device&, const nn::network_definition&, const nn::weight_table&, const stage_config&)>;
 
-using matmul_factory = std::function<std::unique_ptr<device_stage>(device&, const nn::matmul_form&,
-                                                                   const stage_config&)>;
+/// Makes a stage that multiplies matrices by vectors, at this cost.
+using gemv_factory = std::function<std::unique_ptr<device_stage>(
+    device&, const nn::strided_product&, const cost&, const stage_config&)>;
 
 // The built-in stage kinds, each defined in the file of its name. Kinds of device stages take their
 // factory for `cuda`; without it they run only on `host`.
 
-stage_kind network_kind(const network_factory& make_cuda = {});                // network.cpp
-stage_kind onnx_kind(const network_factory& make_cuda = {});                   // onnx.cpp
-stage_kind matmul_kind(const matmul_factory& make_cuda = {});                  // matmul.cpp
+stage_kind network_kind(const network_factory& make_cuda = {});  // network.cpp
+stage_kind onnx_kind(const network_factory& make_cuda = {});     // onnx.cpp
+stage_kind matmul_kind(const network_factory& make_cuda = {},
+                       const gemv_factory& make_cuda_gemv = {});               // matmul.cpp
 stage_kind traffic_kind(const device_stage_factory& make_cuda = {});           // traffic.cpp
 stage_kind arg_max_kind(const device_stage_factory& make_cuda = {});           // arg_max.cpp
 stage_kind device_resize_kind(const device_stage_factory& make_cuda = {});     // cpu/resize.cpp
@@ -60,8 +62,8 @@ stage_kind ctc_decode_kind();     // cpu/ctc_decode.cpp
 std::unique_ptr<device_stage> make_cuda_network(device& d, const nn::network_definition& network,
                                                 const nn::weight_table& weights,
                                                 const stage_config& config);
-std::unique_ptr<device_stage> make_cuda_matmul(device& d, const nn::matmul_form& form,
-                                               const stage_config& config);
+std::unique_ptr<device_stage> make_cuda_gemv(device& d, const nn::strided_product& product,
+                                             const cost& counted, const stage_config& config);
 std::unique_ptr<device_stage> make_cuda_traffic(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_cuda_arg_max(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_cuda_resize(device& d, const stage_config& config);

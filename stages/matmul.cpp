@@ -1,19 +1,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "stages/kinds.hpp"
-#include "stages/nn/host/single_products.hpp"
+#include "stages/network_stage.hpp"
+#include "stages/nn/host/gemv_loops.hpp"
+#include "stages/nn/onednn/onednn_program.hpp"
+#include "stages/nn/operations/movements.hpp"
 #include "stages/precision_parameters.hpp"
 #include "stages/program_stage.hpp"
 
 namespace graphline {
 
 namespace {
-
-/// oneDNN's limit on the number of dimensions.
-constexpr std::size_t largest_rank = 12;
 
 bool check_operand(const char* name, const tensor_type& type, const place& where,
                    diagnostics& out) {
@@ -22,35 +24,62 @@ bool check_operand(const char* name, const tensor_type& type, const place& where
               fmt::format("matmul multiplies float32, but '{}' is {}", name, to_string(type)));
     return false;
   }
-  if (type.shape.rank() < 2 || type.shape.rank() > largest_rank) {
-    out.error(where, fmt::format("matmul needs '{}' with 2 to {} dimensions, found {}", name,
-                                 largest_rank, to_string(type.shape)));
+  if (type.shape.rank() < 2) {
+    out.error(where, fmt::format("matmul needs '{}' with at least 2 dimensions, found {}", name,
+                                 to_string(type.shape)));
     return false;
   }
   return true;
 }
 
-/// Returns the extents of `s` with leading ones up to `rank`. `transpose` swaps the last two.
-std::vector<std::int64_t> aligned(const shape& s, std::size_t rank, bool transpose) {
-  std::vector<std::int64_t> extents(rank - s.rank(), 1);
-  extents.insert(extents.end(), s.extents().begin(), s.extents().end());
-  if (transpose) std::swap(extents[rank - 1], extents[rank - 2]);
-  return extents;
+/// Returns the matrices of a packed tensor with their last two dimensions swapped.
+nn::strided_matrices transposed(const shape& s) {
+  nn::strided_matrices result{{}, nn::packed_strides(s)};
+  std::vector<std::int64_t> extents = s.extents();
+  for (auto* of : {&extents, &result.strides}) std::swap(of->end()[-1], of->end()[-2]);
+  result.extents = shape(std::move(extents));
+  return result;
 }
 
-/// Returns "'a' is [2, 3] transposed", for messages.
-std::string describe(const char* name, const shape& s, bool transpose) {
-  return fmt::format("'{}' is {}{}", name, to_string(s), transpose ? " transposed" : "");
+/// Returns the product of `inputs` as a network of one layer, by the rules of torch.matmul for
+/// ranks of at least 2; without layers after an error.
+nn::network_definition product_of(const arguments& values, std::span<const tensor_type> inputs,
+                                  diagnostics& out) {
+  const place& where = values.where();
+  const bool a_fits = check_operand("a", inputs[0], where, out);
+  const bool b_fits = check_operand("b", inputs[1], where, out);
+  if (!a_fits || !b_fits) return {};
+  nn::matmul_layer product;
+  std::vector<std::string> givers{"'a'", "'b'"};
+  if (values.boolean("transpose_a")) {
+    product.a = transposed(inputs[0].shape);
+    givers[0] += " transposed";
+  }
+  if (values.boolean("transpose_b")) {
+    product.b = transposed(inputs[1].shape);
+    givers[1] += " transposed";
+  }
+  nn::definition_builder network;
+  const std::size_t a = network.add_input("a", inputs[0]);
+  const std::size_t b = network.add_input("b", inputs[1]);
+  nn::layer_problems problems("matmul", where, out);
+  const auto c = network.add_layer({.name = "matmul",
+                                    .kind = "matmul",
+                                    .operation = std::move(product),
+                                    .inputs = {a, b},
+                                    .where = where},
+                                   "", givers, problems);
+  return c ? network.finish({*c}) : nn::network_definition();
 }
 
 /// Reports a product that `method: fused` does not support: not float32, or several columns.
-bool check_fused(const arguments& values, const nn::matmul_form& form, diagnostics& out) {
+bool check_fused(const arguments& values, const shape& product, diagnostics& out) {
   const auto report = [&](std::string_view where, std::string_view problem) {
     out.error(values.where(where), fmt::format("method: fused {}; use method: library", problem));
     return false;
   };
-  if (form.transpose_a) return report("transpose_a", "does not transpose 'a'");
-  const std::int64_t columns = form.c[form.c.rank() - 1];
+  if (values.boolean("transpose_a")) return report("transpose_a", "does not transpose 'a'");
+  const std::int64_t columns = product[product.rank() - 1];
   if (columns != 1) {
     return report("method", fmt::format("multiplies by one column, but 'b' has {}", columns));
   }
@@ -60,82 +89,46 @@ bool check_fused(const arguments& values, const nn::matmul_form& form, diagnosti
   return true;
 }
 
-/// Returns the product by the rules of torch.matmul for ranks of at least 2; empty after an error.
-std::optional<nn::matmul_form> matmul_of(const arguments& values,
-                                         std::span<const tensor_type> inputs, diagnostics& out) {
-  const place& where = values.where();
-  const bool transpose_a = values.boolean("transpose_a");
-  const bool transpose_b = values.boolean("transpose_b");
-  const bool a_fits = check_operand("a", inputs[0], where, out);
-  const bool b_fits = check_operand("b", inputs[1], where, out);
-  if (!a_fits || !b_fits) return {};
-
-  const std::size_t rank = std::max(inputs[0].shape.rank(), inputs[1].shape.rank());
-  const std::vector<std::int64_t> a = aligned(inputs[0].shape, rank, transpose_a);
-  const std::vector<std::int64_t> b = aligned(inputs[1].shape, rank, transpose_b);
-  const std::string operands = describe("a", inputs[0].shape, transpose_a) + " and " +
-                               describe("b", inputs[1].shape, transpose_b);
-  if (a[rank - 1] != b[rank - 2]) {
-    out.error(where, fmt::format("matmul needs as many columns in 'a' as rows in 'b', {} against "
-                                 "{}, but {}",
-                                 a[rank - 1], b[rank - 2], operands));
-    return {};
-  }
-  std::vector<std::int64_t> c(rank);
-  for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
-    if (a[axis] != b[axis] && a[axis] != 1 && b[axis] != 1) {
-      out.error(where, fmt::format("matmul cannot broadcast {} against {} in the leading "
-                                   "dimensions, for {}",
-                                   a[axis], b[axis], operands));
-      return {};
-    }
-    c[axis] = std::max(a[axis], b[axis]);
-  }
-  c[rank - 2] = a[rank - 2];
-  c[rank - 1] = b[rank - 1];
-  nn::matmul_form form{shape(a), shape(b), shape(std::move(c)), transpose_a, transpose_b};
-  if (is_fused(values) && !check_fused(values, form, out)) return {};
-  return form;
-}
-
-std::unique_ptr<device_stage> make_host_matmul(device& d, const nn::matmul_form& form,
-                                               const stage_config& config) {
-  nn::host_program program =
-      is_fused(config.arguments)
-          ? nn::lower_gemv_for_host(form)
-          : nn::lower_product_for_host(d, form, "matmul", fmt::format("stage '{}'", config.name),
-                                       precision_of(config.arguments));
-  return std::make_unique<program_stage<nn::host_program>>(d, std::move(program));
+std::unique_ptr<device_stage> make_host_gemv(device& d, const nn::strided_product& product,
+                                             const cost& counted, const stage_config& /*config*/) {
+  return std::make_unique<program_stage<nn::host_program>>(
+      d, nn::lower_gemv_for_host(product, counted));
 }
 
 prepared_stage prepare_matmul(const arguments& values, std::span<const tensor_type> inputs,
-                              const matmul_factory& make_cuda, diagnostics& out) {
-  const auto form = matmul_of(values, inputs, out);
-  if (!form) return {};
-  const auto written = form->c.checked_elements();
-  std::int64_t macs = 0;
-  constexpr std::int64_t limit = std::int64_t{1} << 60;
-  if (!written || __builtin_mul_overflow(*written, form->depth(), &macs) || macs > limit) {
-    out.error(values.where(),
-              fmt::format("matmul to {} would take more than 2^60 multiply-accumulates",
-                          to_string(form->c)));
-    return {};
-  }
-  const auto bound = [&](const matmul_factory& make) -> device_stage_factory {
-    if (!make) return {};
-    return [make, form = *form](device& d, const stage_config& config) {
-      return make(d, form, config);
-    };
+                              const network_factory& make_cuda, const gemv_factory& make_cuda_gemv,
+                              diagnostics& out) {
+  const auto network =
+      std::make_shared<const nn::network_definition>(product_of(values, inputs, out));
+  if (network->layers.empty()) return {};
+  const nn::network_layer& layer = network->layers.front();
+  const shape& product = network->output_of(layer);
+  const bool fused = values.text("method") == "fused";
+  if (fused && !check_fused(values, product, out)) return {};
+  const auto no_weights = [network](const stage_config&) {
+    return std::make_shared<const nn::weight_table>(*network, std::vector<named_tensor>());
   };
-  return {.outputs = {{form->c, dtype::float32}},
-          .cost = cost_of(*form),
-          .known = known_cost::all,
-          .make_device = factories(bound(make_host_matmul), bound(make_cuda))};
+  prepared_stage result = prepared_network(network, no_weights, values, make_cuda);
+  result.layers.clear();  // the stage is its only layer
+  result.forms["cuda"].channels_last = false;
+  if (!fused) return result;
+  result.forms.clear();
+  const auto bound = [&](const gemv_factory& make) -> device_stage_factory {
+    if (!make) return {};
+    return
+        [make, counted = result.cost,
+         matrices = matrices_of(std::get<nn::matmul_layer>(layer.operation), inputs[0].shape,
+                                inputs[1].shape, product)](device& d, const stage_config& config) {
+          return make(d, matrices, counted, config);
+        };
+  };
+  result.make_device = factories(bound(make_host_gemv), bound(make_cuda_gemv));
+  return result;
 }
 
 }  // namespace
 
-stage_kind matmul_kind(const matmul_factory& make_cuda) {
+stage_kind matmul_kind(const network_factory& make_cuda, const gemv_factory& make_cuda_gemv) {
   stage_kind kind = kind_named("matmul", "Batched matrix product, leading dimensions broadcast");
   kind.on = side::device;
   // 'b' has no rows: the rows of 'a' are multiplied by the same 'b'.
@@ -159,9 +152,10 @@ stage_kind matmul_kind(const matmul_factory& make_cuda) {
        .default_value = "library",
        .choices = {"library", "fused"}}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
-  kind.prepare = [make_cuda](const arguments& values, std::span<const tensor_type> inputs,
-                             diagnostics& out) {
-    return prepare_matmul(values, inputs, make_cuda, out);
+  kind.prepare = [make_cuda, make_cuda_gemv](const arguments& values,
+                                             std::span<const tensor_type> inputs,
+                                             diagnostics& out) {
+    return prepare_matmul(values, inputs, make_cuda, make_cuda_gemv, out);
   };
   kind.backends = backends(make_cuda);
   return kind;

@@ -13,7 +13,8 @@ inline std::vector<parameter> precision_parameters() {
                 .type = parameter_type::choice,
                 .help =
                     "What the stage computes in on cuda; host computes in float32. Tensors are "
-                    "float32 except between networks on cuda that compute in the same type.",
+                    "float32 except between networks and products on cuda that compute in the same "
+                    "type.",
                 .default_value = "float32",
                 .only_on = "cuda"};
   for (const auto& [text, value] : precision_words) how.choices.emplace_back(text);
@@ -46,11 +47,6 @@ inline precision precision_of(const arguments& values) {
 
 inline bool flushes_denormals(const arguments& values) {
   return !values.has("denormals") || values.text("denormals") == "flush";
-}
-
-/// Returns true if `method` selects Graphline's own loops and kernels instead of a library.
-inline bool is_fused(const arguments& values) {
-  return values.has("method") && values.text("method") == "fused";
 }
 
 inline bool tune_of(const arguments& values) {

@@ -103,7 +103,7 @@ TEST(gemv_loops, agree_whatever_instructions_they_are_made_of_and_stay_within_th
   for (const gemv_code& code : gemv_codes()) {
     for (const gemv_case& wanted : gemv_cases()) {
       if (wanted.a.rank() != wanted.y.rank() || wanted.x.rank() != wanted.y.rank()) continue;
-      const gemv_form form = collapse_rows({wanted.a, wanted.x, wanted.y});
+      const gemv_form form = collapse_rows(gemv_of(wanted.a, wanted.x, wanted.y));
       const auto a = some_values(wanted.a.elements(), 1);
       const auto x = some_values(wanted.x.elements(), 2);
       const gemv_pieces pieces = pieces_of(form);
@@ -126,7 +126,7 @@ TEST(gemv_loops, agree_whatever_instructions_they_are_made_of_and_stay_within_th
 
 TEST(gemv_form, takes_as_few_axes_as_the_strides_allow) {
   const auto axes = [](const shape& a, const shape& x, const shape& y) {
-    return collapse_rows({a, x, y}).axes;
+    return collapse_rows(gemv_of(a, x, y)).axes;
   };
   EXPECT_THAT(
       axes({600, 200, 8, 1, 64}, {600, 1, 8, 64, 1}, {600, 200, 8, 1, 1}),

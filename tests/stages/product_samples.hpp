@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "framework/base/tensor_type.hpp"
+#include "stages/nn/operations/movements.hpp"
 
 namespace graphline::test {
 
@@ -54,6 +55,11 @@ std::vector<Number> batched_product(const shape& a, const shape& b, const shape&
     }
   }
   return result;
+}
+
+/// Packed matrices multiplied by vectors.
+inline nn::strided_product gemv_of(const shape& a, const shape& x, const shape& y) {
+  return matrices_of(nn::matmul_layer(), a, x, y);
 }
 
 /// The shapes of a product with vectors.

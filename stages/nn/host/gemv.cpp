@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "stages/nn/host/gemv_loops.hpp"
-#include "stages/nn/host/single_products.hpp"
+#include "stages/nn/onednn/onednn_program.hpp"
 #include "stages/nn/operations/gemv.hpp"
 
 namespace graphline::nn {
@@ -40,7 +40,7 @@ void run_gemv(const gemv_form& form, const gemv_code& code, const float* a, cons
 
 }  // namespace
 
-host_program lower_gemv_for_host(const matmul_form& product) {
+host_program lower_gemv_for_host(const strided_product& product, const cost& counted) {
   const gemv_form form = collapse_rows(product);
   const gemv_code code = gemv_codes().front();
   const std::int64_t pieces = pieces_of(form).count;
@@ -49,16 +49,16 @@ host_program lower_gemv_for_host(const matmul_form& product) {
     const std::size_t bytes = static_cast<std::size_t>(elements) * sizeof(float);
     return host_value{made.add_buffer(place, bytes, tensor), {}};
   };
-  const host_value a = operand(buffer_place::input, product.a.elements(), 0);
-  const host_value x = operand(buffer_place::input, product.b.elements(), 1);
-  std::vector<host_operand> results{operand(buffer_place::output, product.c.elements())};
+  const host_value a = operand(buffer_place::input, product.a.extents.elements(), 0);
+  const host_value x = operand(buffer_place::input, product.b.extents.elements(), 1);
+  std::vector<host_operand> results{operand(buffer_place::output, product.c.extents.elements())};
   if (pieces > 1) results.emplace_back(operand(buffer_place::scratch, pieces * form.rows()));
   made.add_loops(fmt::format("gemv [fused, {}]", code.instructions), {a, x}, results,
                  [form, code](const auto& from, const auto& to) {
                    run_gemv(form, code, from[0], from[1], to.front(), to.back());
                  });
-  made.parts = {{"gemv", fmt::format("loops of its own, {}", code.instructions), cost_of(product),
-                 made.steps.size()}};
+  made.parts = {
+      {"gemv", fmt::format("loops of its own, {}", code.instructions), counted, made.steps.size()}};
   made.place_buffers();
   return made;
 }

@@ -7,6 +7,11 @@
 
 namespace graphline::nn {
 
+struct host_program;
+
+/// Lowers a matrix-vector product to loops that read each matrix row once.
+host_program lower_gemv_for_host(const strided_product& product, const cost& counted);
+
 /// Division of rows into pieces of `piece` elements, so that few long rows occupy all threads. The
 /// last piece may be shorter.
 struct gemv_pieces {

@@ -154,9 +154,9 @@ layer_shape infer(const conv_transpose2d_layer& conv, layer_inputs inputs,
   return result;
 }
 
-layer_shape infer(const matmul_layer&, layer_inputs inputs, layer_problems& problems) {
-  const shape& a = inputs[0].shape;
-  const shape& b = inputs[1].shape;
+layer_shape infer(const matmul_layer& matmul, layer_inputs inputs, layer_problems& problems) {
+  const shape& a = matmul.a ? matmul.a->extents : inputs[0].shape;
+  const shape& b = matmul.b ? matmul.b->extents : inputs[1].shape;
   const auto leading = [](const shape& s) {
     return shape(std::vector<std::int64_t>(s.extents().begin(), s.extents().end() - 2));
   };

@@ -12,15 +12,17 @@ std::int64_t gemv_form::rows() const noexcept {
   return rows;
 }
 
-gemv_form collapse_rows(const matmul_form& product) {
-  const std::size_t rank = product.c.rank();
-  pointwise_space rows{
-      product.c.extents(),
-      {broadcast_strides(product.a, product.c), broadcast_strides(product.b, product.c)}};
+gemv_form collapse_rows(const strided_product& product) {
+  const shape& y = product.c.extents;
+  const std::size_t rank = y.rank();
+  const auto strides = [&](const strided_matrices& of) {
+    return broadcast_strides(of.extents, of.strides, y);
+  };
+  pointwise_space rows{y.extents(), {strides(product.a), strides(product.b)}};
   rows.extents.pop_back();        // the column
   rows.strides[1][rank - 2] = 0;  // the rows of a have the same vector
   rows = collapsed(rows);
-  gemv_form form{.k = product.depth()};
+  gemv_form form{.k = product.a.extents[rank - 1]};
   for (std::size_t i = 0; i < rows.extents.size(); ++i) {
     form.axes.push_back({rows.extents[i], rows.strides[0][i], rows.strides[1][i]});
   }

@@ -32,8 +32,9 @@ struct gemv_form {
   std::int64_t rows() const noexcept;
 };
 
-/// Returns the form of a product with one column, with as few axes as its strides allow.
-gemv_form collapse_rows(const matmul_form& product);
+/// Returns the form of a product with one column, with as few axes as its strides allow. Rows of a
+/// and vectors are contiguous.
+gemv_form collapse_rows(const strided_product& product);
 
 /// A gemv in two passes: a sum per piece of a row, then a sum of the pieces per row. Sums of the
 /// pieces of a row are adjacent. All pieces have the same length except the last of each row.

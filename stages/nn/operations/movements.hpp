@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stages/nn/operations/layer_operation.hpp"
+#include "stages/nn/operations/pointwise.hpp"
 
 namespace graphline::nn {
 
@@ -69,7 +70,11 @@ inline strided_part inside_of(const pad_layer& pad, std::vector<std::int64_t> st
   return {begin, std::move(strides)};
 }
 
-/// Returns the matrices of a product. All shapes have the result's rank.
+inline strided_matrices packed_matrices(const shape& extents) {
+  return {extents, packed_strides(extents)};
+}
+
+/// Returns the matrices of a product, with the result's rank.
 inline strided_product matrices_of(const matmul_layer& matmul, const shape& a, const shape& b,
                                    const shape& product) {
   strided_product result{matmul.a ? *matmul.a : packed_matrices(a),

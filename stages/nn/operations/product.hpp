@@ -8,19 +8,6 @@
 
 namespace graphline::nn {
 
-/// A batched matrix product [batch..., m, k] x [batch..., k, n] -> [batch..., m, n]. All operands
-/// have the same rank; broadcast leading extents are 1.
-struct matmul_form {
-  shape a;  ///< after transposing
-  shape b;
-  shape c;
-  bool transpose_a = false;  ///< stored with its last two extents swapped
-  bool transpose_b = false;
-
-  /// Returns k.
-  std::int64_t depth() const { return a[a.rank() - 1]; }
-};
-
 /// Matrices [batch..., rows, columns] and their strides in elements. Broadcast extents are 1. Rows
 /// or columns are contiguous.
 struct strided_matrices {
@@ -36,12 +23,5 @@ struct strided_product {
   strided_matrices c;
   float scale = 1;
 };
-
-strided_matrices packed_matrices(const shape& extents);
-
-strided_product strided(const matmul_form& form);
-
-/// Returns the cost. Bytes are those of the product and of the operands before broadcasting.
-cost cost_of(const matmul_form& form);
 
 }  // namespace graphline::nn

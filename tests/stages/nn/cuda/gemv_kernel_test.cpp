@@ -40,7 +40,7 @@ TEST(gemv_kernel, computes_every_row_of_every_shape_on_aligned_and_other_operand
         const guarded<float> rows(a, at, shift);
         const guarded<float> vectors(x, at, shift);
         guarded<float> y(static_cast<std::size_t>(wanted.y.elements()), at);
-        run_in_every_order(collapse_rows({wanted.a, wanted.x, wanted.y}),
+        run_in_every_order(collapse_rows(gemv_of(wanted.a, wanted.x, wanted.y)),
                            std::array<void*, 3>{rows.data(), vectors.data(), y.data()},
                            {std::as_writable_bytes(y.span())});
         EXPECT_TRUE(y.alone());
@@ -61,7 +61,7 @@ TEST(gemv_kernel, computes_long_rows_in_pieces) {
         gemv_case{{9, 1, 4099}, {9, 4099, 1}, {9, 1, 1}}}) {
     const auto a = some_values(wanted.a.elements(), 1);
     const auto x = some_values(wanted.x.elements(), 2);
-    const auto split = split_long_rows(collapse_rows({wanted.a, wanted.x, wanted.y}));
+    const auto split = split_long_rows(collapse_rows(gemv_of(wanted.a, wanted.x, wanted.y)));
     ASSERT_TRUE(split) << to_string(wanted.a);
     EXPECT_EQ(split->pieces.k * split->sums.k - split->pieces.cut, wanted.a[wanted.a.rank() - 1]);
     EXPECT_LT(split->pieces.cut, 32);  // what only some rows of a stack have is added up slowly
@@ -109,8 +109,8 @@ TEST(gemv_kernel, refuses_more_stacks_than_a_kernel_numbers) {
 }
 
 TEST(gemv_kernel, stacks_rows_that_share_a_vector) {
-  const row_stacks stacks =
-      stacks_of(collapse_rows({{600, 200, 8, 1, 64}, {600, 1, 8, 64, 1}, {600, 200, 8, 1, 1}}));
+  const row_stacks stacks = stacks_of(
+      collapse_rows(gemv_of({600, 200, 8, 1, 64}, {600, 1, 8, 64, 1}, {600, 200, 8, 1, 1})));
   EXPECT_EQ(stacks.count, 3);
   EXPECT_EQ(stacks.stacked, 1);
   EXPECT_EQ(stacks.full, 8);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <utility>
 
 #include "tests/stages/nn/cuda/product_reference.hpp"
 #include "tests/stages/product_samples.hpp"
@@ -31,13 +32,6 @@ numbers by_calls(const product_calls& product, const numbers& a, const numbers& 
   return result;
 }
 
-/// Stored extents of an operand.
-shape stored(const shape& s, bool transposed) {
-  std::vector<std::int64_t> extents = s.extents();
-  if (transposed) std::swap(extents[s.rank() - 1], extents[s.rank() - 2]);
-  return shape(std::move(extents));
-}
-
 /// Libraries require rows that do not overlap.
 void expect_sound(const product_form& form) {
   EXPECT_GE(form.a_leading, form.transpose_a ? form.m : form.k);
@@ -45,14 +39,30 @@ void expect_sound(const product_form& form) {
   EXPECT_GE(form.d_leading, form.n);
 }
 
-matmul_form product_of(std::vector<std::int64_t> a, std::vector<std::int64_t> b,
-                       bool transpose_a = false, bool transpose_b = false) {
-  const std::size_t rank = a.size();
+struct stored_matrices {
+  std::vector<std::int64_t> extents;  ///< as multiplied
+  bool transposed = false;
+
+  shape stored() const {
+    std::vector<std::int64_t> as_stored = extents;
+    if (transposed) std::swap(as_stored.end()[-1], as_stored.end()[-2]);
+    return shape(std::move(as_stored));
+  }
+
+  strided_matrices matrices() const {
+    strided_matrices result{shape(extents), packed_strides(stored())};
+    if (transposed) std::swap(result.strides.end()[-1], result.strides.end()[-2]);
+    return result;
+  }
+};
+
+strided_product product_of(const stored_matrices& a, const stored_matrices& b) {
+  const std::size_t rank = a.extents.size();
   std::vector<std::int64_t> c(rank);
-  for (std::size_t i = 0; i + 2 < rank; ++i) c[i] = std::max(a[i], b[i]);
-  c[rank - 2] = a[rank - 2];
-  c[rank - 1] = b[rank - 1];
-  return {shape(std::move(a)), shape(std::move(b)), shape(std::move(c)), transpose_a, transpose_b};
+  for (std::size_t i = 0; i + 2 < rank; ++i) c[i] = std::max(a.extents[i], b.extents[i]);
+  c[rank - 2] = a.extents[rank - 2];
+  c[rank - 1] = b.extents[rank - 1];
+  return {a.matrices(), b.matrices(), packed_matrices(shape(std::move(c)))};
 }
 
 TEST(matmul_products, equal_the_direct_evaluation_for_any_shapes) {
@@ -73,24 +83,26 @@ TEST(matmul_products, equal_the_direct_evaluation_for_any_shapes) {
     a[rank - 2] = 1 + below(3);
     a[rank - 1] = b[rank - 2] = 1 + below(3);
     b[rank - 1] = 1 + below(3);
-    const matmul_form form = product_of(a, b, below(2) == 0, below(2) == 0);
-    const auto operands = whole_operands(
-        std::vector{static_cast<std::size_t>(form.a.elements()) * sizeof(float),
-                    static_cast<std::size_t>(form.b.elements()) * sizeof(float), sizeof(float)});
-    const product_calls product = collapse_product(strided(form), precision::float32);
+    const stored_matrices left{a, below(2) == 0};
+    const stored_matrices right{b, below(2) == 0};
+    const strided_product whole = product_of(left, right);
+    const auto operands = whole_operands(std::vector{
+        static_cast<std::size_t>(whole.a.extents.elements()) * sizeof(float),
+        static_cast<std::size_t>(whole.b.extents.elements()) * sizeof(float), sizeof(float)});
+    const product_calls product = collapse_product(whole, precision::float32);
     expect_sound(product.form);
     const auto expected =
-        batched_product(stored(form.a, form.transpose_a), stored(form.b, form.transpose_b), form.c,
-                        operands[0], operands[1], form.transpose_a, form.transpose_b);
+        batched_product(left.stored(), right.stored(), whole.c.extents, operands[0], operands[1],
+                        left.transposed, right.transposed);
     ASSERT_EQ(by_calls(product, operands[0], operands[1], expected.size()), expected)
-        << to_string(form.a) << (form.transpose_a ? " transposed x " : " x ") << to_string(form.b)
-        << (form.transpose_b ? " transposed" : "");
+        << to_string(left.stored()) << (left.transposed ? " transposed x " : " x ")
+        << to_string(right.stored()) << (right.transposed ? " transposed" : "");
   }
 }
 
 TEST(matmul_products, make_eight_calls_of_many_matrix_vector_products) {
   const product_calls product = collapse_product(
-      strided(product_of({600, 200, 8, 1, 64}, {600, 1, 8, 64, 1})), precision::float32);
+      product_of({{600, 200, 8, 1, 64}}, {{600, 1, 8, 64, 1}}), precision::float32);
   EXPECT_EQ(product.calls.size(), 8U);
   const product_form& form = product.form;
   EXPECT_EQ(form.batch, 600);
@@ -109,16 +121,16 @@ TEST(matmul_products, make_eight_calls_of_many_matrix_vector_products) {
 }
 
 TEST(matmul_products, make_one_call_where_strides_allow) {
-  const auto calls = [](const matmul_form& form) {
-    return collapse_product(strided(form), precision::float32).calls.size();
+  const auto calls = [](const stored_matrices& a, const stored_matrices& b) {
+    return collapse_product(product_of(a, b), precision::float32).calls.size();
   };
-  EXPECT_EQ(calls(product_of({4, 5}, {5, 6})), 1U);
-  EXPECT_EQ(calls(product_of({2, 3, 4, 5}, {2, 3, 5, 6})), 1U);
-  EXPECT_EQ(calls(product_of({2, 3, 4, 5}, {2, 1, 5, 6})), 1U);
-  EXPECT_EQ(calls(product_of({2, 3, 4, 5}, {1, 3, 5, 6})), 2U);
+  EXPECT_EQ(calls({{4, 5}}, {{5, 6}}), 1U);
+  EXPECT_EQ(calls({{2, 3, 4, 5}}, {{2, 3, 5, 6}}), 1U);
+  EXPECT_EQ(calls({{2, 3, 4, 5}}, {{2, 1, 5, 6}}), 1U);
+  EXPECT_EQ(calls({{2, 3, 4, 5}}, {{1, 3, 5, 6}}), 2U);
   // A shared matrix on the right makes one tall product of the whole batch.
   const product_calls tall =
-      collapse_product(strided(product_of({2, 3, 4, 5}, {1, 1, 5, 6})), precision::float32);
+      collapse_product(product_of({{2, 3, 4, 5}}, {{1, 1, 5, 6}}), precision::float32);
   EXPECT_EQ(tall.calls.size(), 1U);
   EXPECT_EQ(tall.form.m, 24);
   EXPECT_EQ(tall.form.batch, 1);
