@@ -113,24 +113,26 @@ struct transposed_sum_form {
   conv_transpose2d_layer conv;
 };
 
-/// Computes a step of a `recurrent_layer` on [batch, hidden]. The products of the gates' weights
-/// with x and with the previous hidden state are [batch, gates, hidden]. Biases and peepholes are
-/// float32, without directions. The hidden states have the gates' type; rows of the new one are
-/// `pitch` elements apart. An LSTM has a new cell state in float32, and a previous one of any type.
+/// Computes a step of a `recurrent_layer` on [batch, hidden]. The gates of x, and the products of
+/// the gates' weights with the previous hidden state, are [batch, gates, hidden]. Bias and
+/// peepholes are float32, without directions. The hidden states have the gates' type; rows of the
+/// new one are `pitch` elements apart. An LSTM has a new cell state in float32, and a previous one
+/// of any type.
 ///
 /// Before the step of a GRU without `reset_after`, the form with `resets` computes the previous
 /// hidden state times the reset gate; the product of this with the new gate's weights then takes
 /// the place of the product with the previous hidden state.
 ///
-/// Operands: products of x, products of the hidden state, bias, new hidden state (for `resets`: the
-/// scaled one); for a GRU then the previous hidden state; for an LSTM the previous and the new cell
-/// state, then peepholes if there are any.
+/// Operands: gates of x, products of the hidden state, new hidden state (for `resets`: the scaled
+/// one); for a GRU then the previous hidden state, and the bias with `reset_after`; for an LSTM the
+/// previous and the new cell state, then peepholes if there are any.
 struct recurrent_form {
   recurrent_layer layer;
   bool resets = false;
   dtype element = dtype::float32;      ///< gates and hidden states
   dtype cell_before = dtype::float32;  ///< previous cell state
   std::int64_t batch = 1;
+  std::int64_t pitch_x = 1;       ///< of the gates of x
   std::int64_t pitch_before = 1;  ///< of the previous hidden state
   std::int64_t pitch = 1;
 };

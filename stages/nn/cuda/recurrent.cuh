@@ -12,9 +12,9 @@ namespace graphline::nn {
 struct recurrent_units {
   const void* of_x;
   const void* of_hidden;
-  const float* bias;
   void* to;
   const void* hidden_before;
+  const float* bias;
   const void* cell_before;
   float* cell;
   const float* peepholes;
@@ -28,13 +28,14 @@ struct recurrent_units {
     const std::int64_t hidden = form.layer.hidden;
     std::int64_t row = item;
     const std::int64_t number = take_digit(row, hidden);
-    const auto product = [&](const void* of, std::int64_t which) {
-      return load_as(form.element, of, (row * gates + which) * hidden + number);
+    const auto of_gate = [&](const void* from, std::int64_t pitch, std::int64_t which) {
+      return load_as(form.element, from, row * pitch + which * hidden + number);
     };
-    const auto bias_of = [&](std::int64_t which) { return bias[which * hidden + number]; };
-    const auto gate = [&](std::int64_t which) {
-      return product(of_x, which) + product(of_hidden, which) + bias_of(which);
+    const auto x_gate = [&](std::int64_t which) { return of_gate(of_x, form.pitch_x, which); };
+    const auto product = [&](std::int64_t which) {
+      return of_gate(of_hidden, gates * hidden, which);
     };
+    const auto gate = [&](std::int64_t which) { return x_gate(which) + product(which); };
     float state = 0;
     if (kind == recurrent_cell::lstm) {
       const float before = load_as(form.cell_before, cell_before, item);
@@ -50,11 +51,10 @@ struct recurrent_units {
       if (form.resets) {
         state = sigmoid(gate(1)) * before;
       } else {
-        const float seen = form.layer.reset_after
-                               ? sigmoid(gate(1)) * (product(of_hidden, 2) + bias_of(3))
-                               : product(of_hidden, 2);
+        const float seen =
+            form.layer.reset_after ? sigmoid(gate(1)) * (product(2) + bias[number]) : product(2);
         const float update = sigmoid(gate(0));
-        state = (1.0F - update) * tanhf(product(of_x, 2) + bias_of(2) + seen) + update * before;
+        state = (1.0F - update) * tanhf(x_gate(2) + seen) + update * before;
       }
     } else {
       const float sum = gate(0);
@@ -72,10 +72,11 @@ void run(const recurrent_form& form, std::span<void* const> operands, const Laun
   const bool is_lstm = layer.cell == recurrent_cell::lstm;
   const auto operand = [&](bool has, std::size_t i) { return has ? operands[i] : nullptr; };
   launch.items(
-      recurrent_units{operands[0], operands[1], static_cast<const float*>(operands[2]), operands[3],
-                      operand(layer.cell == recurrent_cell::gru, 4), operand(is_lstm, 4),
-                      static_cast<float*>(operand(is_lstm, 5)),
-                      static_cast<const float*>(operand(layer.peepholes, 6)), layer.gates(), form},
+      recurrent_units{operands[0], operands[1], operands[2],
+                      operand(layer.cell == recurrent_cell::gru, 3),
+                      static_cast<const float*>(operand(layer.reset_after, 4)), operand(is_lstm, 3),
+                      static_cast<float*>(operand(is_lstm, 4)),
+                      static_cast<const float*>(operand(layer.peepholes, 5)), layer.gates(), form},
       form.batch * layer.hidden);
 }
 

@@ -235,9 +235,7 @@ std::vector<gemv_code> supported() {
   std::vector<gemv_code> codes;
 #if defined(__x86_64__)
   // Memory bandwidth is the limit, so AVX-512 is no faster. It is slower if rows are unaligned.
-  if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0) {
-    codes.push_back({"AVX2", sum_rows_avx2});
-  }
+  if (has_avx2()) codes.push_back({"AVX2", sum_rows_avx2});
 #endif
   codes.push_back({"plain vectors", sum_rows_anywhere});
   return codes;

@@ -159,12 +159,8 @@ struct pointwise_code {
 const pointwise_code& chosen_code() {
   static const pointwise_code code = []() -> pointwise_code {
 #if defined(__x86_64__)
-    const bool avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-    if (avx2 && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
-        __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0) {
-      return {"AVX-512", apply_avx512};
-    }
-    if (avx2) return {"AVX2", apply_avx2};
+    if (has_avx512()) return {"AVX-512", apply_avx512};
+    if (has_avx2()) return {"AVX2", apply_avx2};
 #endif
     return {"plain vectors", apply_anywhere};
   }();

@@ -9,6 +9,17 @@
 
 namespace graphline::nn {
 
+#if defined(__x86_64__)
+inline bool has_avx2() {
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+}
+inline bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") != 0 &&
+         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+         __builtin_cpu_supports("avx512vl") != 0;
+}
+#endif
+
 template <int width>
 struct pointwise_vectors {
   typedef float lanes __attribute__((vector_size(4 * width)));

@@ -32,22 +32,26 @@ std::vector<float> gates_in_order(const std::vector<float>& from, std::int64_t d
   return to;
 }
 
-/// ONNX adds separate biases for x and for the hidden state; one bias holds their sum, except that
-/// of a new gate that is reset after its product.
-std::vector<float> bias_in_order(const std::vector<float>& from, const recurrent_layer& recurrent) {
+/// Biases of the gates of x, and of the products that a GRU with `reset_after` scales.
+struct recurrent_biases {
+  std::vector<float> of_x;
+  std::vector<float> of_hidden;
+};
+
+/// ONNX adds separate biases for x and for the hidden state. Those of x hold their sum, except
+/// where the latter is scaled.
+recurrent_biases biases_in_order(const std::vector<float>& from, const recurrent_layer& recurrent) {
   const std::int64_t half = recurrent.gates() * recurrent.hidden;
-  std::vector<float> to;
+  recurrent_biases to;
   for (std::int64_t direction = 0; direction < recurrent.directions(); ++direction) {
     const auto of_x = from.begin() + 2 * half * direction;
     const auto of_hidden = of_x + half;
     for (const std::int64_t which : gates_of(recurrent)) {
       const bool apart = recurrent.reset_after && which == 2;
       for (std::int64_t i = which * recurrent.hidden; i < (which + 1) * recurrent.hidden; ++i) {
-        to.push_back(apart ? of_x[i] : of_x[i] + of_hidden[i]);
+        to.of_x.push_back(apart ? of_x[i] : of_x[i] + of_hidden[i]);
+        if (apart) to.of_hidden.push_back(of_hidden[i]);
       }
-    }
-    if (recurrent.reset_after) {
-      to.insert(to.end(), of_hidden + 2 * recurrent.hidden, of_hidden + half);
     }
   }
   return to;
@@ -122,29 +126,35 @@ std::vector<std::size_t> import_recurrent(onnx_importer& to, const onnx_call& no
 
   const shape state{directions, x[1], hidden};
   node.charge(state);
-  std::vector<std::size_t> inputs{sequence};
-  for (std::size_t i = 0; i < (recurrent.cell == recurrent_cell::lstm ? 2 : 1); ++i) {
-    inputs.push_back(node.has(5 + i) ? turned(to.value(5 + i)) : to.add_number(0, state));
-  }
   const std::vector<std::int64_t> order = gates_of(recurrent);
-  std::vector<std::size_t> weights;
-  for (const std::size_t input : {std::size_t{1}, std::size_t{2}}) {
-    weights.push_back(to.add_weight(input, gates_in_order(node.floats(input), directions, order),
-                                    node.extents(input)));
-  }
-  const shape bias{directions, recurrent.biases() * hidden};
+  const auto weights_of = [&](std::size_t input, const shape& extents) {
+    return to.add_weight(input, gates_in_order(node.floats(input), directions, order), extents);
+  };
+  std::vector<std::size_t> of_x{weights_of(1, {directions * gates, x[2]})};
+  std::vector<std::size_t> weights{weights_of(2, recurrence)};
+  recurrent_biases biases;
   if (node.has(3)) {
     node.require(node.extents(3) == shape{directions, 2 * gates},
                  "has a bias that does not fit its weights");
-    weights.push_back(to.add_weight(3, bias_in_order(node.floats(3), recurrent), bias));
-  } else {
-    weights.push_back(to.add_number(0, bias));
+    biases = biases_in_order(node.floats(3), recurrent);
+    of_x.push_back(to.add_weight(3, biases.of_x, {directions * gates}));
+  }
+  if (recurrent.reset_after) {
+    const shape bias{directions, hidden};
+    weights.push_back(node.has(3) ? to.add_weight(3, biases.of_hidden, bias)
+                                  : to.add_number(0, bias));
   }
   if (recurrent.peepholes) {
     const shape peepholes{directions, 3 * hidden};
     node.require(node.extents(7) == peepholes, "has peepholes that do not fit its weights");
     weights.push_back(
         to.add_weight(7, gates_in_order(node.floats(7), directions, peephole_gates), peepholes));
+  }
+  std::vector<std::size_t> inputs{to.add(
+      linear_layer{.out_features = directions * gates, .bias = node.has(3), .any_rank = true},
+      {sequence}, of_x)};
+  for (std::size_t i = 0; i < (recurrent.cell == recurrent_cell::lstm ? 2 : 1); ++i) {
+    inputs.push_back(node.has(5 + i) ? turned(to.value(5 + i)) : to.add_number(0, state));
   }
   std::vector<std::size_t> given = to.add_all(recurrent, std::move(inputs), weights);
   const std::size_t apart = to.add_reshape(given[0], {x[0], x[1], directions, hidden});

@@ -241,12 +241,12 @@ struct convert_layer {
 enum class recurrent_cell { tanh, relu, sigmoid, gru, lstm };
 
 /// Reads:
-/// - x [steps, batch, features];
+/// - the gates of x, W x + b, [steps, batch, directions * gates * hidden], in the order input,
+///   forget, cell, output for an LSTM, and update, reset, new for a GRU;
 /// - the initial hidden state and, for an LSTM, the initial cell state, both [directions, batch,
 ///   hidden];
-/// - weight_ih [directions, gates * hidden, features], weight_hh [directions, gates * hidden,
-///   hidden] and bias [directions, biases * hidden], with gates in the order input, forget, cell,
-///   output for an LSTM, and update, reset, new for a GRU;
+/// - weight_hh [directions, gates * hidden, hidden];
+/// - if `reset_after`, the bias of R h for the new gate [directions, hidden];
 /// - if `peepholes`, the weights of the cell state [directions, 3 hidden] for the input, forget and
 ///   output gates.
 /// Gives the hidden state of each step [steps, batch, directions * hidden], then the final hidden
@@ -262,7 +262,6 @@ struct recurrent_layer {
   std::int64_t gates() const {
     return cell == recurrent_cell::lstm ? 4 : cell == recurrent_cell::gru ? 3 : 1;
   }
-  std::int64_t biases() const { return gates() + (reset_after ? 1 : 0); }
   std::int64_t directions() const { return way == direction::both ? 2 : 1; }
 };
 

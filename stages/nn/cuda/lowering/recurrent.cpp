@@ -17,8 +17,7 @@ struct hidden_rows {
   std::int64_t pitch = 0;
 };
 
-/// One direction of a recurrent layer. Computes the products of x for all steps at once, and the
-/// product of the hidden state at each step.
+/// One direction of a recurrent layer.
 class recurrent_direction {
  public:
   recurrent_direction(cuda_lowering& b, const network_layer& head, const recurrent_layer& recurrent,
@@ -27,7 +26,6 @@ class recurrent_direction {
     const shape& x = b.input_shape(head);
     steps_ = x[0];
     batch_ = x[1];
-    features_ = x[2];
     directions_ = recurrent.directions();
     hidden_ = recurrent.hidden;
     weights_ = recurrent.cell == recurrent_cell::lstm ? 3 : 2;
@@ -39,19 +37,14 @@ class recurrent_direction {
     const value_form form{tensor_layout::row_major, b_.element()};
     const std::int64_t gates = recurrent_.gates() * hidden_;
     const std::int64_t state = number_ * batch_ * hidden_;
-    const cuda_value of_x = b_.make_value(steps_ * batch_ * gates, form);
+    const cuda_value of_x = b_.in_form(head_.inputs[0], form, head_);
     const cuda_value of_hidden = b_.make_value(batch_ * gates, form);
-    b_.add_calls(plan(steps_ * batch_, gates, features_, features_),
-                 {{b_.in_form(head_.inputs[0], form, head_).buffer, weights(weights_, b_.element()),
-                   of_x.buffer}},
-                 head_);
     const bool is_lstm = recurrent_.cell == recurrent_cell::lstm;
     const bool is_gru = recurrent_.cell == recurrent_cell::gru;
     // A GRU without `reset_after` multiplies the weights of its last gate by another vector.
     const bool resets = is_gru && !recurrent_.reset_after;
     const std::int64_t first_gates = resets ? 2 * hidden_ : gates;
-    const std::size_t weight = weights(weights_ + 1, b_.element());
-    const std::size_t bias = weights(weights_ + 2, dtype::float32);
+    const std::size_t weight = weights(weights_, b_.element());
     const std::shared_ptr<library_operation> first = plan(batch_, first_gates, hidden_, hidden_);
     const std::shared_ptr<library_operation> later =
         directions_ == 1 ? first : plan(batch_, first_gates, hidden_, directions_ * hidden_);
@@ -62,26 +55,30 @@ class recurrent_direction {
       scaled = b_.make_value(batch_ * hidden_, form);
     }
     cuda_value cell_before;
-    std::optional<std::size_t> peepholes;
+    std::optional<std::size_t> vector;  // the bias or the peepholes
     if (is_lstm) cell_before = b_.plain_input_of(head_, 2);
-    if (recurrent_.peepholes) peepholes = weights(weights_ + 3, dtype::float32);
+    if (recurrent_.reset_after || recurrent_.peepholes) {
+      vector = weights(weights_ + 1, dtype::float32);
+    }
     hidden_rows before{b_.in_form(head_.inputs[1], form, head_).buffer, state, hidden_};
     for (std::int64_t i = 0; i < steps_; ++i) {
       const std::int64_t step = backward ? steps_ - 1 - i : i;
       const hidden_rows after{result.buffer, (step * batch_ * directions_ + number_) * hidden_,
                               directions_ * hidden_};
       const cuda_operand hidden_before = at(before.buffer, before.begin, form.element);
-      const cuda_operand step_of_x = at(of_x.buffer, step * batch_ * gates, form.element);
+      const cuda_operand step_of_x =
+          at(of_x.buffer, (step * batch_ * directions_ + number_) * gates, form.element);
       b_.add_call(i == 0 ? first : later, {hidden_before, weight, of_hidden.buffer}, head_);
       recurrent_form cells_of_step{.layer = recurrent_,
                                    .resets = resets,
                                    .element = form.element,
                                    .batch = batch_,
+                                   .pitch_x = directions_ * gates,
                                    .pitch_before = before.pitch,
                                    .pitch = hidden_};
       if (resets) {
-        b_.add_kernel(cells_of_step,
-                      {step_of_x, of_hidden.buffer, bias, scaled.buffer, hidden_before}, head_);
+        b_.add_kernel(cells_of_step, {step_of_x, of_hidden.buffer, scaled.buffer, hidden_before},
+                      head_);
         b_.add_call(last_gate,
                     {scaled.buffer, at(weight, first_gates * hidden_, form.element),
                      at(of_hidden.buffer, first_gates, form.element)},
@@ -89,7 +86,7 @@ class recurrent_direction {
         cells_of_step.resets = false;
       }
       cells_of_step.pitch = after.pitch;
-      std::vector<cuda_operand> operands{step_of_x, of_hidden.buffer, bias,
+      std::vector<cuda_operand> operands{step_of_x, of_hidden.buffer,
                                          at(after.buffer, after.begin, form.element)};
       if (is_gru) operands.push_back(hidden_before);
       if (is_lstm) {
@@ -98,7 +95,7 @@ class recurrent_direction {
         operands.push_back(at(cell.buffer, state, cell.form.element));
         operands.push_back(at(cells.buffer, state, cells.form.element));
       }
-      if (peepholes) operands.push_back(*peepholes);
+      if (vector) operands.push_back(*vector);
       b_.add_kernel(std::move(cells_of_step), std::move(operands), head_);
       before = after;
     }
@@ -145,7 +142,6 @@ class recurrent_direction {
   std::int64_t number_;
   std::int64_t steps_;
   std::int64_t batch_;
-  std::int64_t features_;
   std::int64_t directions_;
   std::int64_t hidden_;
   std::size_t weights_;  ///< the first weight among the inputs
