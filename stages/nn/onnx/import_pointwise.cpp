@@ -27,11 +27,24 @@ onnx_operator one_operand(function of, float alpha, const char* second = nullptr
   });
 }
 
-/// Combines any number of operands from left to right.
+/// Combines any number of operands from left to right. A bound that is one number becomes a
+/// parameter, because libraries fuse `clip` and not `max`.
 std::size_t fold(function of, onnx_importer& to, const onnx_call& node) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
   std::size_t result = to.value(0);
   for (std::size_t i = 1; i < node.inputs(); ++i) {
-    result = to.add_pointwise(of, {result, to.value(i)});
+    const shape extents = to.shape_of(result);
+    const bool is_bound = of != function::add && node.is_constant(i) &&
+                          node.extents(i).elements() == 1 &&
+                          node.extents(i).rank() <= extents.rank();
+    if (!is_bound) {
+      result = to.add_pointwise(of, {result, to.value(i)});
+      continue;
+    }
+    const float bound = node.number(i);
+    result = to.add_pointwise(function::clip, {result}, of == function::max ? bound : -infinity,
+                              of == function::max ? infinity : bound);
+    to.set_flops(result, extents.elements());
   }
   return result;
 }

@@ -103,7 +103,9 @@ class pattern_finder {
 
   void find() {
     for (network_layer& layer : network_.layers) {
-      if (!find_layer_norm(layer) && !take_over_product(layer)) read_in_place(layer);
+      if (!find_layer_norm(layer) && !take_over_padding(layer) && !take_over_product(layer)) {
+        read_in_place(layer);
+      }
     }
   }
 
@@ -236,6 +238,42 @@ class pattern_finder {
                    {*x, scaled.constant, shifted.constant},
                    {giver(difference->inputs[1]), difference, square, giver(sum.x), sum.layer, root,
                     division, scaled.layer, &last});
+  }
+
+  /// Lets a convolution or an average without padding add the zeros that the layer before it adds
+  /// to images.
+  bool take_over_padding(network_layer& last) {
+    const network_layer* giver_of_zeros = given_by<pad_layer>(last.inputs.front());
+    if (giver_of_zeros == nullptr) return false;
+    const auto& pad = std::get<pad_layer>(giver_of_zeros->operation);
+    const auto takes = [&](auto& window) {
+      const extent_pair none{0, 0};
+      if (pad.value != 0 || pad.before.size() != 4 || window.padding != none ||
+          window.padding_after.value_or(none) != none) {
+        return false;
+      }
+      const extent_pair most{window.kernel[0] - 1, window.kernel[1] - 1};
+      for (std::size_t axis = 0; axis < 4; ++axis) {
+        const std::int64_t limit = axis < 2 ? 0 : most[axis - 2];
+        if (std::min(pad.before[axis], pad.after[axis]) < 0) return false;
+        if (std::max(pad.before[axis], pad.after[axis]) > limit) return false;
+      }
+      window.padding = {pad.before[2], pad.before[3]};
+      window.padding_after = {pad.after[2], pad.after[3]};
+      return true;
+    };
+    layer_operation operation = last.operation;
+    auto* conv = std::get_if<conv2d_layer>(&operation);
+    auto* pool = std::get_if<pool2d_layer>(&operation);
+    if (pool != nullptr && pool->method == pooling::average) {
+      pool->count_include_pad = true;
+      if (!takes(*pool)) return false;
+    } else if (conv == nullptr || !takes(*conv)) {
+      return false;
+    }
+    std::vector<std::size_t> inputs = last.inputs;
+    inputs.front() = giver_of_zeros->inputs.front();
+    return replace(last, last.kind, operation, std::move(inputs), {giver_of_zeros, &last});
   }
 
   /// Returns the operands of a layer that multiplies or divides by a single number, and sets

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -241,6 +242,90 @@ TEST(onnx_patterns_of, products_count_what_they_read_of_a_value) {
   EXPECT_EQ(cost_of(network, groups.at(0)).bytes_read, 2 * part);
   EXPECT_EQ(cost_of(network, groups.at(0)).bytes_written, scores);
   EXPECT_EQ(cost_of(network, groups.at(2)).bytes_read, part + scores);
+}
+
+/// Writes [1, 2, 4, 5] padded by one row above and two columns at the right.
+std::string write_padded(model_text& to, float value = 0, std::int64_t channels = 0) {
+  return to.node("Pad", "pad",
+                 {"x", to.constant({0, channels, 1, 0, 0, 0, 0, 2}), to.constant({}, {value})});
+}
+
+/// The sums of each 2x3 window of the padded planes, with a weight per element.
+std::vector<double> sums_of_windows(const std::vector<float>& x, const std::vector<float>& weight,
+                                    std::size_t plane) {
+  std::vector<double> sums;
+  for (std::size_t row = 0; row < 4; ++row) {
+    for (std::size_t column = 0; column < 5; ++column) {
+      double sum = 0;
+      for (std::size_t i = 0; i < 6; ++i) {
+        const std::size_t y = row + i / 3;  // from the padding
+        const std::size_t right = column + i % 3;
+        if (y < 1 || right >= 5) continue;
+        sum += static_cast<double>(x[plane * 20 + (y - 1) * 5 + right]) *
+               static_cast<double>(weight[i]);
+      }
+      sums.push_back(sum);
+    }
+  }
+  return sums;
+}
+
+TEST_P(onnx_patterns, convolutions_and_averages_pad_images_themselves) {
+  const std::vector<float> x = drawn(2 * 4 * 5, 5);
+  model_text model;
+  const std::string padded = write_padded(model);
+  const auto average = model.network({1, 2, 4, 5}, model.node("AveragePool", "mean", {padded},
+                                                              {integers("kernel_shape", {2, 3})}));
+  EXPECT_THAT(layers_of(average), ElementsAre("AveragePool pad+mean"));
+  std::vector<double> means;
+  for (const std::size_t plane : {0U, 1U}) {
+    const std::vector<double> sums = sums_of_windows(x, std::vector<float>(6, 1 / 6.0F), plane);
+    means.insert(means.end(), sums.begin(), sums.end());
+  }
+  EXPECT_THAT(run(average, x), Pointwise(testing::FloatNear(1e-6F), means));
+
+  const std::vector<float> weight = drawn(6, 6);
+  std::vector<float> first_plane(12);  // the other one has weights of zero
+  std::ranges::copy(weight, first_plane.begin());
+  model_text other;
+  const auto convolution = other.network(
+      {1, 2, 4, 5},
+      other.node("Conv", "conv", {write_padded(other), other.constant({1, 2, 2, 3}, first_plane)}));
+  EXPECT_THAT(layers_of(convolution), ElementsAre("Conv pad+conv"));
+  EXPECT_THAT(run(convolution, x),
+              Pointwise(testing::FloatNear(1e-6F), sums_of_windows(x, weight, 0)));
+}
+
+TEST(onnx_patterns_of, other_paddings_stay) {
+  const auto layers = [](const std::string& pool, float value, std::int64_t channels,
+                         const std::vector<written::message>& attributes) {
+    model_text model;
+    return layers_of(model.network(
+        {1, 2, 4, 5},
+        model.node(pool, "pool", {write_padded(model, value, channels)}, attributes)));
+  };
+  const auto window = integers("kernel_shape", {2, 3});
+  const auto stay = ElementsAre("Pad pad", testing::EndsWith(" pool"));
+  EXPECT_THAT(layers("AveragePool", 1, 0, {window}), stay);
+  EXPECT_THAT(layers("AveragePool", 0, 1, {window}), stay);
+  EXPECT_THAT(layers("AveragePool", 0, 0, {window, integers("pads", {0, 1, 0, 1})}), stay);
+  EXPECT_THAT(layers("AveragePool", 0, 0, {integers("kernel_shape", {2, 2})}), stay);
+  EXPECT_THAT(layers("MaxPool", 0, 0, {window}), stay);
+}
+
+TEST_P(onnx_patterns, bounds_of_one_number_are_fused) {
+  const std::vector<float> x = drawn(2 * 3, 7);
+  model_text model;
+  const auto at_least = model.node("Max", "low", {"x", model.constant({1}, {-0.25F})});
+  const auto network =
+      model.network({2, 3}, model.node("Min", "high", {at_least, model.constant({}, {0.25F})}));
+  std::vector<float> expected;
+  for (const float value : x) expected.push_back(std::min(std::max(value, -0.25F), 0.25F));
+  EXPECT_EQ(run(network, x), expected);
+  for (const network_layer& layer : network.definition.layers) {
+    EXPECT_EQ(layer.inputs.size(), 1U);
+    EXPECT_EQ(layer.cost.flops, 6);
+  }
 }
 
 }  // namespace
