@@ -26,19 +26,13 @@ std::string valid_name(const std::string& given) {
   return name.find_first_not_of("._-") == name.npos ? "model" : name;
 }
 
-/// Returns valid names that resemble those of a model, each once.
-class name_maker {
- public:
-  std::string name_for(const std::string& given) {
-    const std::string first = valid_name(given);
-    std::string name = first;
-    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", first, i);
-    return name;
-  }
-
- private:
-  std::set<std::string> taken_;
-};
+/// Returns a valid name that resembles one of a model and is not taken, and takes it.
+std::string take_name(const std::string& given, std::set<std::string>& taken) {
+  const std::string first = valid_name(given);
+  std::string name = first;
+  for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", first, i);
+  return name;
+}
 
 std::string quoted(const std::string& text) {
   std::string result = "'";
@@ -52,11 +46,11 @@ std::string renamed_outputs(const nn::onnx_graph& graph, const std::string& stag
   for (const nn::onnx_value& output : graph.outputs) outputs.push_back(output.name);
   for (const std::string& name : nn::counted_outputs(graph)) outputs.push_back(name + ".count");
   if (outputs.size() < 2) return "";  // a single one is named like the stage
-  name_maker names;
+  std::set<std::string> names;
   std::stable_partition(outputs.begin(), outputs.end(), is_name);
   std::vector<std::string> writes;
   for (const std::string& output : outputs) {
-    const std::string name = names.name_for(output);
+    const std::string name = take_name(output, names);
     if (!is_name(output)) writes.push_back(fmt::format("{}: {}.{}", quoted(output), stage, name));
   }
   return writes.empty() ? "" : fmt::format("    writes: {{{}}}\n", fmt::join(writes, ", "));
@@ -74,8 +68,8 @@ std::string pipeline_of_model(const std::string& path, const std::string& writte
   nn::onnx_model model = nn::read_onnx(path);
   const std::map<std::string, std::string> values(set.begin(), set.end());
   std::map<std::string, std::string> names;  // of parameters, by the model's symbol
-  name_maker parameter_names;
-  name_maker tensor_names;
+  std::set<std::string> parameter_names;
+  std::set<std::string> tensor_names;
   std::vector<std::string> params;
   std::vector<std::string> reads;
   std::vector<std::string> open;  // names of parameters without a value
@@ -84,7 +78,7 @@ std::string pipeline_of_model(const std::string& path, const std::string& writte
   std::string inputs;
   for (const nn::onnx_value& input : model.graph.inputs) {
     if (const auto value = values.find(valid_name(input.name)); value != values.end()) {
-      const std::string name = parameter_names.name_for(input.name);
+      const std::string name = take_name(input.name, parameter_names);
       params.push_back(fmt::format("{}: {}", name, value->second));
       fixed.push_back(fmt::format("{}: ${}", quoted(input.name), name));
       continue;
@@ -99,7 +93,7 @@ std::string pipeline_of_model(const std::string& path, const std::string& writte
       const auto symbol = named ? extent.symbol : fmt::format("{}_{}", input.name, extents.size());
       const auto [known, is_new] = names.try_emplace(symbol);
       if (is_new) {
-        known->second = parameter_names.name_for(symbol);
+        known->second = take_name(symbol, parameter_names);
         const auto value = values.find(known->second);
         const bool has_value = value != values.end() && is_extent(value->second);
         if (!has_value && !extents.empty()) {
@@ -110,7 +104,7 @@ std::string pipeline_of_model(const std::string& path, const std::string& writte
       }
       extents.push_back('$' + known->second);
     }
-    const auto name = tensor_names.name_for(input.name);
+    const auto name = take_name(input.name, tensor_names);
     const auto element = nn::read_as(input.element).value_or(dtype::float32);
     const bool is_real = element == dtype::float32 || element == dtype::float64;
     inputs +=
@@ -127,7 +121,7 @@ std::string pipeline_of_model(const std::string& path, const std::string& writte
   std::erase_if(model.graph.inputs, [&](const nn::onnx_value& input) {
     return values.contains(valid_name(input.name));
   });
-  const auto name = name_maker().name_for(std::filesystem::path(path).stem().string());
+  const auto name = valid_name(std::filesystem::path(path).stem().string());
   return fmt::format(
       "# One model as a pipeline. The parameters are the dimensions that the model leaves open.\n"
       "pipeline: {0}\n"

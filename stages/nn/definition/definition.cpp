@@ -193,12 +193,35 @@ void definition_builder::count_parameters(network_layer& layer, std::size_t weig
   }
 }
 
-std::size_t definition_builder::append(network_layer layer, const layer_shape& inferred) {
-  layer.cost = inferred.cost;
-  count_parameters(layer, inferred.weights.size());
-  layer.outputs = {add_value({layer.name, {inferred.output, inferred.element}})};
-  for (const shape& further : inferred.further) {
-    layer.outputs.push_back(add_value({layer.name, {further, inferred.element}}));
+std::optional<std::size_t> definition_builder::add_layer(network_layer layer,
+                                                         const layer_weights& weights,
+                                                         std::span<const std::string> givers,
+                                                         layer_problems& problems) {
+  const auto inferred = infer(layer, givers, problems);
+  if (!inferred) return {};
+  const auto* prefix = std::get_if<std::string>(&weights);
+  for (std::size_t i = 0; i < inferred->weights.size(); ++i) {
+    const weight_spec& wanted = inferred->weights[i];
+    if (prefix != nullptr) {
+      layer.inputs.push_back(add_value({.name = fmt::format("{}.{}", *prefix, wanted.name),
+                                        .type = {wanted.shape, dtype::float32},
+                                        .constant = true,
+                                        .initial = wanted.initial}));
+      continue;
+    }
+    const auto& all = std::get<std::vector<std::size_t>>(weights);
+    if (i >= all.size() || network_.shape_of(all[i]) != wanted.shape) {
+      problems.report_at("", "needs {} of {} but has {}", wanted.name, to_string(wanted.shape),
+                         i < all.size() ? to_string(network_.shape_of(all[i])) : "none");
+      return {};
+    }
+    layer.inputs.push_back(all[i]);
+  }
+  layer.cost = inferred->cost;
+  count_parameters(layer, inferred->weights.size());
+  layer.outputs = {add_value({layer.name, {inferred->output, inferred->element}})};
+  for (const shape& further : inferred->further) {
+    layer.outputs.push_back(add_value({layer.name, {further, inferred->element}}));
   }
   for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
     const auto& written = network_.values[layer.inputs[i]].written;
@@ -207,40 +230,6 @@ std::size_t definition_builder::append(network_layer layer, const layer_shape& i
   count_bytes(network_, layer);
   network_.layers.push_back(std::move(layer));
   return network_.layers.back().outputs.front();
-}
-
-std::optional<std::size_t> definition_builder::add_layer(network_layer layer,
-                                                         const std::string& prefix,
-                                                         std::span<const std::string> givers,
-                                                         layer_problems& problems) {
-  const auto inferred = infer(layer, givers, problems);
-  if (!inferred) return {};
-  for (const weight_spec& weight : inferred->weights) {
-    layer.inputs.push_back(add_value({.name = fmt::format("{}.{}", prefix, weight.name),
-                                      .type = {weight.shape, dtype::float32},
-                                      .constant = true,
-                                      .initial = weight.initial}));
-  }
-  return append(std::move(layer), *inferred);
-}
-
-std::optional<std::size_t> definition_builder::add_layer(network_layer layer,
-                                                         std::span<const std::size_t> weights,
-                                                         std::span<const std::string> givers,
-                                                         layer_problems& problems) {
-  const auto inferred = infer(layer, givers, problems);
-  if (!inferred) return {};
-  for (std::size_t i = 0; i < inferred->weights.size(); ++i) {
-    const weight_spec& wanted = inferred->weights[i];
-    const bool given = i < weights.size();
-    if (!given || network_.shape_of(weights[i]) != wanted.shape) {
-      problems.report_at("", "needs {} of {} but has {}", wanted.name, to_string(wanted.shape),
-                         given ? to_string(network_.shape_of(weights[i])) : "none");
-      return {};
-    }
-    layer.inputs.push_back(weights[i]);
-  }
-  return append(std::move(layer), *inferred);
 }
 
 }  // namespace graphline::nn

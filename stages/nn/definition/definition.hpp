@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "framework/base/cost.hpp"
@@ -99,15 +100,13 @@ class definition_builder {
                            std::optional<std::int64_t> written = {},
                            std::optional<std::size_t> same_as = {});
 
-  /// Adds a layer, and its weights as constants named after `prefix`. `layer` has all inputs except
-  /// the weights. `givers` names the producer of each input in messages. Returns the layer's first
-  /// output; empty, after a report, if the operation does not fit its inputs.
-  std::optional<std::size_t> add_layer(network_layer layer, const std::string& prefix,
-                                       std::span<const std::string> givers,
-                                       layer_problems& problems);
+  /// The weights of a layer: constants of the network, or a prefix for the names of new ones.
+  using layer_weights = std::variant<std::string, std::vector<std::size_t>>;
 
-  /// Adds a layer whose weights are already constants of the network.
-  std::optional<std::size_t> add_layer(network_layer layer, std::span<const std::size_t> weights,
+  /// Adds a layer, which has all inputs except the weights. `givers` names the producer of each
+  /// input in messages. Returns the layer's first output; empty, after a report, if the operation
+  /// does not fit its inputs.
+  std::optional<std::size_t> add_layer(network_layer layer, const layer_weights& weights,
                                        std::span<const std::string> givers,
                                        layer_problems& problems);
 
@@ -131,7 +130,6 @@ class definition_builder {
   std::size_t add_value(network_value value);
   std::optional<layer_shape> infer(const network_layer& layer, std::span<const std::string> givers,
                                    layer_problems& problems);
-  std::size_t append(network_layer layer, const layer_shape& inferred);
   void count_parameters(network_layer& layer, std::size_t weights);
 
   network_definition network_;

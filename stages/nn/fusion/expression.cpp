@@ -159,65 +159,44 @@ class expression_maker {
         return add(function::linear, {*whole}, scale, 0);
       }
     }
-    if (of.does == function::sigmoid) {
-      // Exporters of swish write x sigmoid(beta x), also with a beta of 1.
-      const expression_node& scaled = node(of.from[0]);
-      const bool once = scaled.is(function::linear) && scaled.alpha == 1 && scaled.beta == 0;
-      if (of.from[0] == x || (once && scaled.from[0] == x)) return add(function::silu, {x});
+    const expression_node& applied = one_more ? node(of.from[0]) : of;
+    if (applied.source || applied.from.size() != 1) return {};
+    const auto inner = polynomial_of(applied.from[0], x);
+    const auto near = [](double a, double b) { return std::abs(a - b) < 1e-6; };
+    const auto is = [&](function does, const polynomial& of_x) {
+      return applied.does == does && inner && std::ranges::equal(*inner, of_x, near);
+    };
+    const double scale = std::sqrt(2 / std::numbers::pi);
+    if (one_more && is(function::tanh, {0, scale, 0, 0.044715 * scale})) {
+      return add(function::linear, {add(function::gelu_tanh, {x})}, 2, 0);
     }
-    const bool hard = of.does == function::hard_sigmoid && of.from[0] == x && of.beta == 0.5 &&
-                      static_cast<float>(of.alpha) == 1.0F / 6;
-    if (hard) return add(function::hard_swish, {x});
-    if (one_more && node(of.from[0]).is(function::tanh)) {
-      // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
-      const auto inner = polynomial_of(node(of.from[0]).from[0], x);
-      const auto near = [](double a, double b) { return std::abs(a - b) < 1e-6; };
-      const double scale = std::sqrt(2 / std::numbers::pi);
-      const bool gelu = inner && (*inner)[0] == 0 && near((*inner)[1], scale) && (*inner)[2] == 0 &&
-                        near((*inner)[3], 0.044715 * scale);
-      if (gelu) return add(function::linear, {add(function::gelu_tanh, {x})}, 2, 0);
+    if (one_more && is(function::erf, {0, std::sqrt(0.5)})) {
+      return add(function::linear, {add(function::gelu_erf, {x})}, 2, 0);
     }
-    if (one_more && node(of.from[0]).is(function::erf)) {
-      // x (1 + erf(x / sqrt(2)))
-      const expression_node& scaled = node(node(of.from[0]).from[0]);
-      const bool gelu = scaled.is(function::linear) && scaled.from[0] == x && scaled.beta == 0 &&
-                        std::abs(scaled.alpha - std::sqrt(0.5)) < 1e-6;
-      if (gelu) return add(function::linear, {add(function::gelu_erf, {x})}, 2, 0);
-    }
-    // x clip(x + 3, 0, 6)
-    if (!of.is(function::clip) || of.alpha != 0 || of.beta != 6) return {};
-    const expression_node& sum = node(of.from[0]);
-    if (!sum.is(function::linear) || sum.from[0] != x || sum.alpha != 1 || sum.beta != 3) return {};
+    if (one_more) return {};
+    // Exporters of swish write x sigmoid(beta x), also with a beta of 1.
+    if (is(function::sigmoid, {0, 1})) return add(function::silu, {x});
+    const bool sixth = of.beta == 0.5 && static_cast<float>(of.alpha) == 1.0F / 6;
+    if (sixth && is(function::hard_sigmoid, {0, 1})) return add(function::hard_swish, {x});
+    if (of.alpha != 0 || of.beta != 6 || !is(function::clip, {3, 1})) return {};
     return add(function::linear, {add(function::hard_swish, {x})}, 6, 0);
   }
 
   std::size_t add_pointwise(const pointwise_layer& layer, const std::vector<std::size_t>& from) {
     const function does = layer.function;
-    if (from.size() == 2) {
-      const auto first = number_of(from[0]);
-      const auto second = number_of(from[1]);
-      const auto linear = [&](std::size_t of, double alpha, double beta) {
-        return add(function::linear, {of}, alpha, beta);
-      };
-      if (does == function::add && second) return linear(from[0], 1, *second);
-      if (does == function::add && first) return linear(from[1], 1, *first);
-      if (does == function::sub && second) return linear(from[0], 1, -*second);
-      if (does == function::sub && first) {
-        const expression_node& hard = node(from[1]);
-        if (*first == 1 && hard.is(function::hard_sigmoid)) {  // 1 - h(x) is a hard sigmoid
-          return add(function::hard_sigmoid, {hard.from[0]}, -hard.alpha, 1 - hard.beta);
-        }
-        return linear(from[1], -1, *first);
-      }
-      if (does == function::mul && second) return linear(from[0], *second, 0);
-      if (does == function::mul && first) return linear(from[1], *first, 0);
-      if (does == function::div && second && *second != 0) return linear(from[0], 1 / *second, 0);
-      if (does == function::mul) {
-        if (const auto whole = whole_function(from[0], from[1])) return *whole;
-        if (const auto whole = whole_function(from[1], from[0])) return *whole;
-      }
+    if (does == function::sub && number_of(from[0]) == 1.0 &&
+        node(from[1]).is(function::hard_sigmoid)) {
+      const expression_node& hard = node(from[1]);  // 1 - h(x) is a hard sigmoid
+      return add(function::hard_sigmoid, {hard.from[0]}, -hard.alpha, 1 - hard.beta);
     }
-    return add(does, from, layer.alpha, layer.beta);
+    if (does == function::mul) {
+      if (const auto whole = whole_function(from[0], from[1])) return *whole;
+      if (const auto whole = whole_function(from[1], from[0])) return *whole;
+    }
+    const std::size_t made = add(does, from, layer.alpha, layer.beta);
+    const auto run = affine_of_node(made);
+    if (!run || run->affine.scale.size() > 1 || run->affine.shift.size() > 1) return made;
+    return add(function::linear, {run->base}, run->affine.scale[0], run->affine.shift[0]);
   }
 
   /// Returns a node as scale * base + shift if it scales by constants or adds constants; otherwise
@@ -233,6 +212,7 @@ class expression_maker {
       if (!source || (of.does == function::div && which == 0)) continue;
       const std::vector<double>& constants = source->numbers;
       if (constants.empty() || !along_channels(source->extents, extents_, axis_)) continue;
+      if (of.does == function::div && std::ranges::count(constants, 0.0) > 0) continue;
       affine_run run{of.from[1 - which], {{1.0}, {0.0}}};
       if (of.does == function::mul) {
         run.affine.scale = constants;

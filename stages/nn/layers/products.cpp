@@ -218,10 +218,6 @@ layer_shape infer(const recurrent_layer& recurrent, layer_inputs inputs, layer_p
   const std::int64_t directions = recurrent.directions();
   const std::int64_t hidden = recurrent.hidden;
   const std::int64_t gates = recurrent.gates() * hidden;
-  if (x.rank() != 3 || x[2] != directions * gates) {
-    problems.refuse("expects gates [steps, batch, {}] but {} gives {}", directions * gates,
-                    inputs[0].giver, to_string(x));
-  }
   const shape state{directions, x[1], hidden};
   for (const layer_input& given : inputs.subspan(1)) {
     if (given.shape == state) continue;

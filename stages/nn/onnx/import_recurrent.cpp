@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,26 +33,19 @@ std::vector<float> gates_in_order(const std::vector<float>& from, std::int64_t d
   return to;
 }
 
-/// Biases of the gates of x, and of the products that a GRU with `reset_after` scales.
-struct recurrent_biases {
-  std::vector<float> of_x;
-  std::vector<float> of_hidden;
-};
-
-/// ONNX adds separate biases for x and for the hidden state. Those of x hold their sum, except
-/// where the latter is scaled.
-recurrent_biases biases_in_order(const std::vector<float>& from, const recurrent_layer& recurrent) {
-  const std::int64_t half = recurrent.gates() * recurrent.hidden;
-  recurrent_biases to;
-  for (std::int64_t direction = 0; direction < recurrent.directions(); ++direction) {
-    const auto of_x = from.begin() + 2 * half * direction;
-    const auto of_hidden = of_x + half;
-    for (const std::int64_t which : gates_of(recurrent)) {
-      const bool apart = recurrent.reset_after && which == 2;
-      for (std::int64_t i = which * recurrent.hidden; i < (which + 1) * recurrent.hidden; ++i) {
-        to.of_x.push_back(apart ? of_x[i] : of_x[i] + of_hidden[i]);
-        if (apart) to.of_hidden.push_back(of_hidden[i]);
-      }
+/// ONNX adds separate biases for x and for the hidden state. Returns those of x, which hold their
+/// sum, except where a GRU with `reset_after` scales the latter, and these.
+std::array<std::vector<float>, 2> biases_in_order(const std::vector<float>& from,
+                                                  const recurrent_layer& recurrent) {
+  const std::int64_t gates = recurrent.gates() * recurrent.hidden;
+  const std::vector<float> both =
+      gates_in_order(from, 2 * recurrent.directions(), gates_of(recurrent));
+  std::array<std::vector<float>, 2> to;
+  for (auto x = both.begin(); x != both.end(); x += 2 * gates) {
+    for (std::int64_t i = 0; i < gates; ++i) {
+      const bool apart = recurrent.reset_after && i >= 2 * recurrent.hidden;
+      to[0].push_back(apart ? x[i] : x[i] + x[gates + i]);
+      if (apart) to[1].push_back(x[gates + i]);
     }
   }
   return to;
@@ -59,23 +53,19 @@ recurrent_biases biases_in_order(const std::vector<float>& from, const recurrent
 
 /// Returns the node's cell by its activations, which are the same in all directions.
 recurrent_cell cell_of(const onnx_call& node, std::size_t directions) {
-  struct known_cell {
-    std::string_view op_type;
-    std::vector<std::string> activations;
-    recurrent_cell cell;
-  };
-  static const known_cell cells[] = {// the usual one of each operator first
-                                     {"RNN", {"Tanh"}, recurrent_cell::tanh},
-                                     {"RNN", {"Relu"}, recurrent_cell::relu},
-                                     {"RNN", {"Sigmoid"}, recurrent_cell::sigmoid},
-                                     {"GRU", {"Sigmoid", "Tanh"}, recurrent_cell::gru},
-                                     {"LSTM", {"Sigmoid", "Tanh", "Tanh"}, recurrent_cell::lstm}};
+  // An operator and its activations; the usual ones of each operator first.
+  static const std::pair<std::vector<std::string>, recurrent_cell> cells[] = {
+      {{"RNN", "Tanh"}, recurrent_cell::tanh},
+      {{"RNN", "Relu"}, recurrent_cell::relu},
+      {{"RNN", "Sigmoid"}, recurrent_cell::sigmoid},
+      {{"GRU", "Sigmoid", "Tanh"}, recurrent_cell::gru},
+      {{"LSTM", "Sigmoid", "Tanh", "Tanh"}, recurrent_cell::lstm}};
   const auto* given = node.node().attribute<std::vector<std::string>>("activations");
-  for (const auto& [op_type, activations, cell] : cells) {
-    if (op_type != node.node().op_type) continue;
+  for (const auto& [words, cell] : cells) {
+    if (words.front() != node.node().op_type) continue;
     std::vector<std::string> all;
     for (std::size_t i = 0; i < directions; ++i) {
-      all.insert(all.end(), activations.begin(), activations.end());
+      all.insert(all.end(), words.begin() + 1, words.end());
     }
     if (given == nullptr || *given == all) return cell;
   }
@@ -132,17 +122,16 @@ std::vector<std::size_t> import_recurrent(onnx_importer& to, const onnx_call& no
   };
   std::vector<std::size_t> of_x{weights_of(1, {directions * gates, x[2]})};
   std::vector<std::size_t> weights{weights_of(2, recurrence)};
-  recurrent_biases biases;
+  std::array<std::vector<float>, 2> biases;
   if (node.has(3)) {
     node.require(node.extents(3) == shape{directions, 2 * gates},
                  "has a bias that does not fit its weights");
     biases = biases_in_order(node.floats(3), recurrent);
-    of_x.push_back(to.add_weight(3, biases.of_x, {directions * gates}));
+    of_x.push_back(to.add_weight(3, biases[0], {directions * gates}));
   }
   if (recurrent.reset_after) {
     const shape bias{directions, hidden};
-    weights.push_back(node.has(3) ? to.add_weight(3, biases.of_hidden, bias)
-                                  : to.add_number(0, bias));
+    weights.push_back(node.has(3) ? to.add_weight(3, biases[1], bias) : to.add_number(0, bias));
   }
   if (recurrent.peepholes) {
     const shape peepholes{directions, 3 * hidden};

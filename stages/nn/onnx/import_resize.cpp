@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <span>
 
@@ -76,11 +77,9 @@ std::vector<resized_extent> resized_extents(const onnx_importer& to, const onnx_
   }
   if (scales.empty() && !upsample && node.has(3)) sizes = node.integers(3);
   std::vector<resized_extent> result;
-  std::vector<std::int64_t> axes;
-  for (const std::int64_t extent : extents.extents()) {
-    axes.push_back(static_cast<std::int64_t>(result.size()));
-    result.push_back({extent, extent, 1});
-  }
+  for (const std::int64_t extent : extents.extents()) result.push_back({extent, extent});
+  std::vector<std::int64_t> axes(result.size());
+  std::iota(axes.begin(), axes.end(), 0);
   axes = node.integers("axes").value_or(axes);
   std::set<std::size_t> stated;
   node.require(scales.size() == axes.size() || sizes.size() == axes.size(),
@@ -109,26 +108,23 @@ std::vector<resized_extent> resized_extents(const onnx_importer& to, const onnx_
   return result;
 }
 
-/// The coordinate of each result position. Positions `before` and `after` these lie outside.
-struct source_coordinates {
+/// Returns the coordinate of each result position. With `crops`, positions whose coordinate is
+/// beyond the first or last element are omitted, and counted as padding.
+std::vector<float> coordinates_of(const resized_extent& along, coordinates transform, bool crops,
+                                  pad_layer& pad) {
   std::vector<float> inside;
-  std::int64_t before = 0;
-  std::int64_t after = 0;
-};
-
-/// With `crops`, coordinates beyond the first or last element lie outside.
-source_coordinates coordinates_of(const resized_extent& along, coordinates transform, bool crops) {
-  source_coordinates result;
+  pad.before.push_back(0);
+  pad.after.push_back(0);
   for (std::int64_t i = 0; i < along.to; ++i) {
     const auto x = static_cast<float>(i);
     const float source = along.scale == 1 ? x : transform(x, along);
     if (!crops || (source >= 0 && source <= static_cast<float>(along.from - 1))) {
-      result.inside.push_back(source);
+      inside.push_back(source);
     } else {
-      ++(result.inside.empty() ? result.before : result.after);
+      ++(inside.empty() ? pad.before : pad.after).back();
     }
   }
-  return result;
+  return inside;
 }
 
 /// Interpolates between four elements by the weights of a cubic convolution with coefficient `a`
@@ -183,12 +179,9 @@ std::size_t import_resize(onnx_importer& to, const onnx_call& node) {
   std::vector<std::vector<float>> sources;
   std::vector<std::int64_t> result;
   for (const resized_extent& along : all) {
-    source_coordinates of = coordinates_of(along, transformed->second, crops);
-    node.require(!of.inside.empty(), "gives no element of its input, which is not supported");
-    pad.before.push_back(of.before);
-    pad.after.push_back(of.after);
-    result.push_back(std::ssize(of.inside));
-    sources.push_back(std::move(of.inside));
+    sources.push_back(coordinates_of(along, transformed->second, crops, pad));
+    node.require(!sources.back().empty(), "gives no element of its input, which is not supported");
+    result.push_back(std::ssize(sources.back()));
   }
   std::size_t x = to.value(0);
   if (mode == "cubic") {
@@ -204,13 +197,12 @@ std::size_t import_resize(onnx_importer& to, const onnx_call& node) {
   } else {
     const auto positions = [&](std::size_t axis) {
       std::vector<resize_position> list;
+      const bool after = upsample && all[axis].scale < 1;
       for (const float source : sources[axis]) {
-        const float below = std::floor(source);
-        const bool after = upsample && all[axis].scale < 1;
-        const float nearest = after ? std::ceil(source) : rounded->second(source);
-        list.push_back(mode == "nearest" ? position_in(all[axis].from, static_cast<double>(nearest))
-                                         : position_in(all[axis].from, static_cast<double>(below),
-                                                       static_cast<double>(source - below)));
+        const double below = std::floor(source);
+        const double nearest = after ? std::ceil(source) : rounded->second(source);
+        list.push_back(mode == "nearest" ? position_in(all[axis].from, nearest)
+                                         : position_in(all[axis].from, below, source - below));
       }
       return list;
     };

@@ -73,32 +73,14 @@ axis_offsets broadcast_offsets(const shape& from, const shape& to) {
   return even_offsets(to, broadcast_strides(from, to));
 }
 
-std::size_t offset_walk::next() noexcept {
-  if (offsets_.empty()) return 0;
-  if (!carried_) {
-    outer_ = 0;
-    for (std::size_t axis = 0; axis + 1 < offsets_.size(); ++axis) {
-      outer_ += offsets_[axis][position_[axis]];
-    }
-    carried_ = true;
-  }
-  const std::int64_t sum = outer_ + offsets_.back()[position_.back()];
-  for (std::size_t axis = offsets_.size(); axis-- > 0;) {
-    if (++position_[axis] < offsets_[axis].size()) break;
-    position_[axis] = 0;
-    carried_ = false;
-  }
-  return static_cast<std::size_t>(sum);
-}
-
 void fill(onnx_tensor& result, const onnx_tensor& from, axis_offsets offsets) {
-  offset_walk in_from(std::move(offsets));
   std::visit(
       [&]<class Value>(const std::vector<Value>& values) {
-        for (Value& to : std::get<std::vector<Value>>(result.values)) {
-          const std::size_t at = in_from.next();
-          if (at < values.size()) to = values[at];
-        }
+        auto to = std::get<std::vector<Value>>(result.values).begin();
+        walk(std::array{std::move(offsets)}, [&](const auto& at) {
+          if (at[0] < values.size()) *to = values[at[0]];
+          ++to;
+        });
       },
       from.values);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -67,20 +68,19 @@ axis_offsets even_offsets(const shape& extents, const std::vector<std::int64_t>&
 /// Returns the offsets of a packed tensor broadcast to `to` as in NumPy.
 axis_offsets broadcast_offsets(const shape& from, const shape& to);
 
-/// Iterates over the elements of a result in row-major order and sums each element's offsets.
-class offset_walk {
- public:
-  explicit offset_walk(axis_offsets offsets)
-      : offsets_(std::move(offsets)), position_(offsets_.size()) {}
-
-  std::size_t next() noexcept;
-
- private:
-  axis_offsets offsets_;
-  std::vector<std::size_t> position_;
-  std::int64_t outer_ = 0;  ///< sum over all axes but the last
-  bool carried_ = false;    ///< `outer_` matches the position
-};
+/// Calls `use` for each element of a result, in row-major order, with the sum of its offsets in
+/// each tensor. The offsets of all tensors have the same extents.
+template <std::size_t count, class Use>
+void walk(const std::array<axis_offsets, count>& tensors, const Use& use,
+          std::array<std::size_t, count> at = {}, std::size_t axis = 0) {
+  if (axis == tensors[0].size()) return use(at);
+  for (std::size_t i = 0; i < tensors[0][axis].size(); ++i) {
+    std::array<std::size_t, count> inner = at;
+    for (std::size_t k = 0; k < count; ++k)
+      inner[k] += static_cast<std::size_t>(tensors[k][axis][i]);
+    walk(tensors, use, inner, axis + 1);
+  }
+}
 
 /// Copies the elements of `from` at these offsets; skips results with negative offsets.
 void fill(onnx_tensor& result, const onnx_tensor& from, axis_offsets offsets);

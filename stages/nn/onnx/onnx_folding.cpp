@@ -18,17 +18,11 @@ const onnx_tensor* stored_by(const onnx_node& node) {
   return tensor != nullptr && tensor->known() ? tensor : nullptr;
 }
 
-/// Returns true if a node gives all elements of its first input, perhaps in another order or shape.
+/// Returns true if a node gives all elements of its first input, perhaps in another order, shape or
+/// type.
 bool keeps_elements(const onnx_node& node) {
-  return reshapings().contains(node.op_type) || node.op_type == "Transpose";
-}
-
-bool are_equal(const onnx_tensor& a, const onnx_tensor& b) {
-  const auto bytes = [](const onnx_tensor& of) {
-    return std::visit([](const auto& values) { return std::as_bytes(std::span(values)); },
-                      of.values);
-  };
-  return a.element == b.element && a.extents == b.extents && have_equal_bytes(bytes(a), bytes(b));
+  return reshapings().contains(node.op_type) || node.op_type == "Transpose" ||
+         node.op_type == "Cast" || node.op_type == "DequantizeLinear";
 }
 
 }  // namespace
@@ -53,24 +47,10 @@ void onnx_importer::evaluate(const onnx_call& call, std::span<const onnx_tensor*
       can_evaluate(node) ? evaluate_onnx(node, inputs, budget_) : fold(call);
   for (std::size_t i = 0; i < std::min(node.outputs.size(), outputs.size()); ++i) {
     if (node.outputs[i].empty()) continue;
-    const onnx_tensor& kept = keep_once(std::move(outputs[i]), first);
-    if (keeps_elements(node) && &kept != source_of(first)) sources_[&kept] = source_of(first);
+    const onnx_tensor& kept = keep(std::move(outputs[i]));
+    if (keeps_elements(node)) sources_[&kept] = source_of(first);
     known_[node.outputs[i]] = {&kept, {}};
   }
-}
-
-/// Keeps a tensor that was evaluated from `from`, or returns an equal one that was, too.
-const onnx_tensor& onnx_importer::keep_once(onnx_tensor tensor, const onnx_tensor* from) {
-  if (from == nullptr) return keep(std::move(tensor));
-  const onnx_tensor* source = source_of(from);
-  if (are_equal(*source, tensor)) return *source;
-  std::vector<const onnx_tensor*>& known = derived_[source].evaluated;
-  const auto equal = std::ranges::find_if(
-      known, [&](const onnx_tensor* other) { return are_equal(*other, tensor); });
-  if (equal != known.end()) return **equal;
-  const onnx_tensor& kept = keep(std::move(tensor));
-  if (known.size() < most_compared) known.push_back(&kept);
-  return kept;
 }
 
 /// Returns the tensor of the model that has the elements of a constant, perhaps in another order.
@@ -101,8 +81,9 @@ std::vector<onnx_tensor> onnx_importer::fold(const onnx_call& call) {
     return value >= -most && value <= most;
   };
   for (const std::string& name : node.inputs) {
+    const bool by_layers = !name.empty() && alone.known_.at(name).value;
     const auto* integers =
-        name.empty() ? nullptr : std::get_if<integer_list>(&known_.at(name).tensor->values);
+        by_layers ? std::get_if<integer_list>(&known_.at(name).tensor->values) : nullptr;
     call.require(integers == nullptr || std::ranges::all_of(*integers, is_exact),
                  "has integers beyond 2^24, which is not supported");
   }

@@ -319,19 +319,18 @@ indexed_rows indexed_rows_of(const onnx_call& call) {
   if (shape(selected.space.extents).elements() == 0) return result;
   if (selects_rows(call)) result.row = std::exchange(selected.space.extents.back(), 1);
   const shape space(selected.space.extents);
-  offset_walk in_tensor(even_offsets(space, selected.space.strides[0]));
-  offset_walk in_indices(even_offsets(space, selected.space.strides[1]));
-  for (std::int64_t i = 0; i < *space.checked_elements(); ++i) {
-    std::size_t place = in_tensor.next();
-    const std::size_t first = in_indices.next();
+  const std::array offsets{even_offsets(space, selected.space.strides[0]),
+                           even_offsets(space, selected.space.strides[1])};
+  walk(offsets, [&](const auto& at) {
+    auto place = static_cast<std::int64_t>(at[0]);
     for (std::size_t k = 0; k < selected.extents.size(); ++k) {
       const std::int64_t extent = selected.extents[k];
-      const std::int64_t index = indices[first + k];
+      const std::int64_t index = indices[at[1] + k];
       call.require(index >= -extent && index < extent, "has an index beyond its axis");
-      place += static_cast<std::size_t>((index < 0 ? index + extent : index) * selected.strides[k]);
+      place += (index < 0 ? index + extent : index) * selected.strides[k];
     }
-    result.places.push_back(static_cast<std::int64_t>(place) / result.row);
-  }
+    result.places.push_back(place / result.row);
+  });
   return result;
 }
 

@@ -114,7 +114,7 @@ std::size_t onnx_importer::value_of(const std::string& name) {
 
 std::size_t onnx_importer::add_derived(const std::string& name, const onnx_tensor& from,
                                        std::span<const float> data, const shape& extents) {
-  std::vector<std::size_t>& known = derived_[source_of(&from)].weights;
+  std::vector<std::size_t>& known = derived_[source_of(&from)];
   const auto equal = std::ranges::find_if(known, [&](std::size_t value) {
     const named_tensor& other = constants_[constant_of_.at(value)];
     return other.type.shape == extents && have_equal_bytes(other.data, std::as_bytes(data));

@@ -98,12 +98,6 @@ class onnx_importer {
     std::optional<std::size_t> value;  ///< in the network; set when a layer first reads a constant
   };
 
-  /// Constants derived from one tensor of the model.
-  struct derived_constants {
-    std::vector<const onnx_tensor*> evaluated;  ///< by nodes whose first input it is
-    std::vector<std::size_t> weights;           ///< in the network
-  };
-
   /// Adds a constant derived from a tensor, or returns an equal one.
   std::size_t add_derived(const std::string& name, const onnx_tensor& from,
                           std::span<const float> data, const shape& extents);
@@ -114,7 +108,6 @@ class onnx_importer {
                         std::int64_t written, std::optional<std::size_t> same_as = {});
   void refused(const onnx_node& node, const std::string& why);
   void report_refused();
-  const onnx_tensor& keep_once(onnx_tensor tensor, const onnx_tensor* from);
   const onnx_tensor* source_of(const onnx_tensor* tensor) const;
   void read_graph(const onnx_graph& graph);
   void read_node(const onnx_node& node);
@@ -140,9 +133,9 @@ class onnx_importer {
   std::int64_t budget_;
   std::deque<onnx_tensor> tensors_;  ///< evaluated constants, and types of computed values
   std::map<std::string, known_value, std::less<>> known_;
-  std::map<const onnx_tensor*, const onnx_tensor*> sources_;  ///< of transposes and reshapes
-  std::map<const onnx_tensor*, derived_constants> derived_;   ///< by source
-  std::set<const onnx_node*> needed_;                         ///< nodes on which the outputs depend
+  std::map<const onnx_tensor*, const onnx_tensor*> sources_;        ///< of transposes and reshapes
+  std::map<const onnx_tensor*, std::vector<std::size_t>> derived_;  ///< constants by source
+  std::set<const onnx_node*> needed_;        ///< nodes on which the outputs depend
   std::set<std::string, std::less<>> read_;  ///< names of outputs and of what needed nodes read
   /// Refused nodes by reason, in order of the first.
   std::vector<std::pair<std::string, std::vector<const onnx_node*>>> refused_;

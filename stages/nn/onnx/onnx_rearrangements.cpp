@@ -42,11 +42,11 @@ onnx_tensor concat(const onnx_call& call) {
     axis_offsets offsets = even_offsets(from.extents, strides);
     for (std::int64_t& offset : offsets[axis]) offset += start * strides[axis];
     start += from.extents[axis];
-    offset_walk in_result(std::move(offsets));
     std::visit(
         [&]<class Value>(const std::vector<Value>& values) {
           auto& to = std::get<std::vector<Value>>(result.values);
-          for (const Value value : values) to[in_result.next()] = value;
+          auto value = values.begin();
+          walk(std::array{std::move(offsets)}, [&](const auto& at) { to[at[0]] = *value++; });
         },
         from.values);
   }

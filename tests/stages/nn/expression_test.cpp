@@ -42,7 +42,7 @@ class element_wise_network {
                     .kind = "",
                     .operation = std::move(operation),
                     .inputs = std::move(inputs)},
-                   std::span<const std::size_t>{}, givers, problems)
+                   std::vector<std::size_t>{}, givers, problems)
         .value();
   }
   std::size_t add(function of, std::vector<std::size_t> inputs, float alpha = 0, float beta = 0) {

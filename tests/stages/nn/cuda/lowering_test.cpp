@@ -388,8 +388,8 @@ class layered_network {
     const std::vector<std::string> givers(inputs.size());
     network_layer layer{
         .name = "l", .kind = "l", .operation = std::move(operation), .inputs = std::move(inputs)};
-    last_ = builder_.add_layer(std::move(layer), std::span<const std::size_t>{}, givers, problems)
-                .value();
+    last_ =
+        builder_.add_layer(std::move(layer), std::vector<std::size_t>{}, givers, problems).value();
     return *this;
   }
   network_definition finish() { return builder_.finish({last_}); }
