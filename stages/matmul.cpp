@@ -17,21 +17,6 @@ namespace graphline {
 
 namespace {
 
-bool check_operand(const char* name, const tensor_type& type, const place& where,
-                   diagnostics& out) {
-  if (type.element != dtype::float32) {
-    out.error(where,
-              fmt::format("matmul multiplies float32, but '{}' is {}", name, to_string(type)));
-    return false;
-  }
-  if (type.shape.rank() < 2) {
-    out.error(where, fmt::format("matmul needs '{}' with at least 2 dimensions, found {}", name,
-                                 to_string(type.shape)));
-    return false;
-  }
-  return true;
-}
-
 /// Returns the matrices of a packed tensor with their last two dimensions swapped.
 nn::strided_matrices transposed(const shape& s) {
   nn::strided_matrices result{{}, nn::packed_strides(s)};
@@ -46,9 +31,15 @@ nn::strided_matrices transposed(const shape& s) {
 nn::network_definition product_of(const arguments& values, std::span<const tensor_type> inputs,
                                   diagnostics& out) {
   const place& where = values.where();
-  const bool a_fits = check_operand("a", inputs[0], where, out);
-  const bool b_fits = check_operand("b", inputs[1], where, out);
-  if (!a_fits || !b_fits) return {};
+  const bool sound = std::ranges::all_of(inputs, [](const tensor_type& type) {
+    return type.element == dtype::float32 && type.shape.rank() >= 2;
+  });
+  if (!check_inputs(
+          sound, values, inputs,
+          "matmul multiplies float32 'a' [.., m, k] and 'b' [.., k, n] of at least 2 dimensions",
+          out)) {
+    return {};
+  }
   nn::matmul_layer product;
   std::vector<std::string> givers{"'a'", "'b'"};
   if (values.boolean("transpose_a")) {

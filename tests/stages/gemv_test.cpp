@@ -113,7 +113,7 @@ TEST(gemv_loops, agree_whatever_instructions_they_are_made_of_and_stay_within_th
         const guarded<float> rows_of_a(a, at);
         const guarded<float> vectors(x, at);
         const guarded<float> sums(static_cast<std::size_t>(rows * pieces.count), at);
-        code.loop(form, rows_of_a.data(), vectors.data(), sums.data(), 0, rows * pieces.count);
+        code.run(form, rows_of_a.data(), vectors.data(), sums.data(), 0, rows * pieces.count);
         EXPECT_TRUE(sums.alone()) << code.instructions << ", " << text_of(wanted);
         std::vector<float> y(static_cast<std::size_t>(rows), 0.0F);
         for (std::size_t i = 0; i < sums.span().size(); ++i) y[i % y.size()] += sums.data()[i];

@@ -72,8 +72,7 @@ TEST(matmul, refuses_what_does_not_fit) {
   EXPECT_THAT(problems("{}", floats({4, 2, 3}), floats({5, 3, 2})),
               HasSubstr("cannot multiply 'a' of [4, 2, 3] by 'b' of [5, 3, 2]"));
   EXPECT_THAT(problems("{}", floats({3}), {{3, 2}, dtype::uint8}),
-              AllOf(HasSubstr("needs 'a' with at least 2 dimensions, found [3]"),
-                    HasSubstr("'b' is uint8 [3, 2]")));
+              HasSubstr("of at least 2 dimensions; found float32 [3], uint8 [3, 2]"));
   EXPECT_THAT(problems("{}", floats(shape(std::vector<std::int64_t>(13, 1))), floats({1, 1})),
               HasSubstr("takes at most 12 dimensions but 'a' gives"));
   const shape large{std::int64_t{1} << 20, std::int64_t{1} << 20};

@@ -18,12 +18,6 @@ std::string text_of(const extent_pair& e) {
   return fmt::format("{}x{}", e[0], e[1]);
 }
 
-/// Returns the number of elements spanned by a batch of matrices. A stride of 0 repeats a matrix.
-std::int64_t spanned(std::int64_t rows, std::int64_t columns, std::int64_t leading,
-                     std::int64_t batch, std::int64_t stride) {
-  return (batch - 1) * stride + (rows - 1) * leading + columns;
-}
-
 std::vector<std::size_t> in_bytes(const std::vector<std::int64_t>& elements, precision p) {
   std::vector<std::size_t> bytes;
   for (const std::int64_t count : elements) {
@@ -95,10 +89,11 @@ std::vector<std::size_t> operand_bytes(const convolution_form& form) {
 }
 
 std::vector<std::size_t> operand_bytes(const product_form& form) {
+  // Elements spanned by a batch of matrices. A stride of 0 repeats a matrix.
   const auto stored = [&](bool transposed, std::int64_t rows, std::int64_t columns,
                           std::int64_t leading, std::int64_t stride) {
-    return transposed ? spanned(columns, rows, leading, form.batch, stride)
-                      : spanned(rows, columns, leading, form.batch, stride);
+    if (transposed) std::swap(rows, columns);
+    return (form.batch - 1) * stride + (rows - 1) * leading + columns;
   };
   std::vector<std::int64_t> elements = {
       stored(form.transpose_a, form.m, form.k, form.a_leading, form.a_stride),

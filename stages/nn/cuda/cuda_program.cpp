@@ -1,7 +1,5 @@
 #include "stages/nn/cuda/cuda_program.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "stages/nn/weights/float_conversion.hpp"
@@ -63,11 +61,6 @@ std::vector<bound_cuda_step> cuda_program::bind(const program_memory& memory) co
     if (step.workspace) ready.workspace = address_of(*step.workspace, memory);
   }
   return bound;
-}
-
-std::string describe_calls(const library_operation& operation, std::size_t calls) {
-  const std::string choice = operation.choice();
-  return calls == 1 ? choice : fmt::format("{} calls of {}", calls, choice);
 }
 
 }  // namespace graphline::nn

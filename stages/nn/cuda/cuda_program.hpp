@@ -68,7 +68,4 @@ struct cuda_program : program {
   std::vector<bound_step> bind(const program_memory& memory) const;
 };
 
-/// Returns the text in reports: "8 calls of cuBLASLt algorithm 21".
-std::string describe_calls(const library_operation& operation, std::size_t calls);
-
 }  // namespace graphline::nn

@@ -407,9 +407,12 @@ class cudnn_plans final : public plan_choices {
   std::vector<std::unique_ptr<operand_pack>> packs_;
 };
 
+}  // namespace
+
 template <class Form>
-std::unique_ptr<plan_choices> plans_for(const Form& form, std::shared_ptr<cudnn_handle> handle,
-                                        std::string& why_not) {
+std::unique_ptr<plan_choices> make_cudnn_plans(const Form& form,
+                                               std::shared_ptr<cudnn_handle> handle,
+                                               std::string& why_not) {
   load_cudnn();
   auto plans = std::make_unique<cudnn_plans>(form, std::move(handle));
   if (!plans->prepare(why_not)) return nullptr;
@@ -417,8 +420,9 @@ std::unique_ptr<plan_choices> plans_for(const Form& form, std::shared_ptr<cudnn_
 }
 
 template <class Form>
-std::vector<cudnn_candidate> candidates_for(const Form& form, const std::string& device_properties,
-                                            std::string& why_not) {
+std::vector<cudnn_candidate> offered_candidates(const Form& form,
+                                                const std::string& device_properties,
+                                                std::string& why_not) {
   load_cudnn();
   const nlohmann::json parsed = nlohmann::json::parse(device_properties);
   const described_device device{std::make_shared<fe::DeviceProperties>(),
@@ -434,31 +438,14 @@ std::vector<cudnn_candidate> candidates_for(const Form& form, const std::string&
   return graph.candidates();
 }
 
-}  // namespace
-
-std::unique_ptr<plan_choices> make_cudnn_plans(const convolution_form& form,
-                                               std::shared_ptr<cudnn_handle> handle,
-                                               std::string& why_not) {
-  return plans_for(form, std::move(handle), why_not);
-}
-
-std::unique_ptr<plan_choices> make_cudnn_plans(const attention_form& form,
-                                               std::shared_ptr<cudnn_handle> handle,
-                                               std::string& why_not) {
-  return plans_for(form, std::move(handle), why_not);
-}
-
-std::vector<cudnn_candidate> offered_candidates(const convolution_form& form,
-                                                const std::string& device_properties,
-                                                std::string& why_not) {
-  return candidates_for(form, device_properties, why_not);
-}
-
-std::vector<cudnn_candidate> offered_candidates(const attention_form& form,
-                                                const std::string& device_properties,
-                                                std::string& why_not) {
-  return candidates_for(form, device_properties, why_not);
-}
+#define GRAPHLINE_CUDNN_FORM(form)                                                          \
+  template std::unique_ptr<plan_choices> make_cudnn_plans(                                  \
+      const form&, std::shared_ptr<cudnn_handle>, std::string&);                            \
+  template std::vector<cudnn_candidate> offered_candidates(const form&, const std::string&, \
+                                                           std::string&);
+GRAPHLINE_CUDNN_FORM(convolution_form)
+GRAPHLINE_CUDNN_FORM(attention_form)
+#undef GRAPHLINE_CUDNN_FORM
 
 std::string cudnn_frontend_version() {
   return fmt::format("{}.{}.{}", CUDNN_FRONTEND_MAJOR_VERSION, CUDNN_FRONTEND_MINOR_VERSION,

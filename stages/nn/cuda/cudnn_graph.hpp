@@ -22,20 +22,16 @@ struct cudnn_candidate {
 /// Returns one or more plans for a form on the handle's device; null, with cuDNN's reason in
 /// `why_not`, if there is no plan. All plans are deterministic and have the form's precision: plans
 /// for `float32` do not use tensor cores.
-std::unique_ptr<plan_choices> make_cudnn_plans(const convolution_form& form,
-                                               std::shared_ptr<cudnn_handle> handle,
-                                               std::string& why_not);
-std::unique_ptr<plan_choices> make_cudnn_plans(const attention_form& form,
+template <class Form>
+std::unique_ptr<plan_choices> make_cudnn_plans(const Form& form,
                                                std::shared_ptr<cudnn_handle> handle,
                                                std::string& why_not);
 
 /// Returns the candidates for a form on the device that `device_properties` describes in cuDNN's
 /// JSON. The device need not be present. On failure, returns no candidates, with cuDNN's reason in
 /// `why_not`. Needs cuDNN and libcuda.so.1 or the toolkit's stub of it.
-std::vector<cudnn_candidate> offered_candidates(const convolution_form& form,
-                                                const std::string& device_properties,
-                                                std::string& why_not);
-std::vector<cudnn_candidate> offered_candidates(const attention_form& form,
+template <class Form>
+std::vector<cudnn_candidate> offered_candidates(const Form& form,
                                                 const std::string& device_properties,
                                                 std::string& why_not);
 

@@ -1,29 +1,20 @@
 #pragma once
 
-#include <cmath>
 #include <span>
 
 #include "stages/nn/cuda/elements.cuh"
 #include "stages/nn/cuda/kernel_forms.hpp"
+#include "stages/nn/operations/indexed_places.hpp"
 
 namespace graphline::nn {
 
 /// The accumulator of a reduction; its default is the neutral element.
 template <reduce_layer::reduction function>
 struct reduced_number {
-  using reduction = reduce_layer::reduction;
-
-  float value = function == reduction::max       ? -INFINITY
-                : function == reduction::min     ? INFINITY
-                : function == reduction::product ? 1.0F
-                                                 : 0.0F;
+  float value = neutral(function);
 
   GRAPHLINE_HOST_DEVICE void operator+=(const reduced_number& other) {
-    const float of = other.value;
-    if constexpr (function == reduction::sum) value += of;
-    if constexpr (function == reduction::product) value *= of;
-    if constexpr (function == reduction::max) value = of > value || of != of ? of : value;
-    if constexpr (function == reduction::min) value = of < value || of != of ? of : value;
+    value = joined(function, value, other.value);
   }
 };
 

@@ -107,7 +107,7 @@ struct indexed_moves {
       const indexed_places::place at = places.at(item, turn, index_at, outside);
       const std::int64_t given = scatters ? at.in_tensor : at.in_values;
       float value = load_as(read, from, scatters ? at.in_values : at.in_tensor);
-      if (combines) value = scattered(function, load_as(written, to, given), value);
+      if (combines) value = joined(function, load_as(written, to, given), value);
       store_as(written, to, given, value);
     }
   }

@@ -28,7 +28,7 @@ void run_gemv(const gemv_form& form, const gemv_code& code, const float* a, cons
   {
     const std::int64_t threads = omp_get_num_threads();
     const std::int64_t mine = omp_get_thread_num();
-    code.loop(form, a, x, sums, share(all, mine, threads), share(all, mine + 1, threads));
+    code.run(form, a, x, sums, share(all, mine, threads), share(all, mine + 1, threads));
   }
   if (pieces == 1) return;
   for (std::int64_t row = 0; row < rows; ++row) {

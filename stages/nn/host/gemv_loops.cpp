@@ -200,46 +200,25 @@ GRAPHLINE_INLINE void sum_short_rows(const gemv_form& form, row_form<width>& row
   }
 }
 
-template <int width>
-GRAPHLINE_INLINE void sum_rows(const gemv_form& form, const float* a, const float* x, float* to,
-                               std::int64_t begin, std::int64_t end) {
-  const gemv_pieces pieces = pieces_of(form);
-  const std::int64_t rows = form.rows();
-  row_form<width> row{
-      form.k, {}, a + spanned(form, &gemv_axis::a), x + spanned(form, &gemv_axis::x)};
-  keep_last(row);
-  if (form.k < long_row) return sum_short_rows<width>(form, row, a, x, to, begin, end);
-  row_walk walk(form, begin % rows);
-  for (; begin < end; ++begin, walk.advance()) {
-    const std::int64_t first = begin / rows * pieces.piece;
-    row.extent = std::min(pieces.piece, form.k - first);
+struct gemv_rows {
+  template <int width>
+  static GRAPHLINE_INLINE void run(const gemv_form& form, const float* a, const float* x, float* to,
+                                   std::int64_t begin, std::int64_t end) {
+    const gemv_pieces pieces = pieces_of(form);
+    const std::int64_t rows = form.rows();
+    row_form<width> row{
+        form.k, {}, a + spanned(form, &gemv_axis::a), x + spanned(form, &gemv_axis::x)};
     keep_last(row);
-    to[begin] = sum_long_row<width>(row, a + walk.a() + first, x + walk.x() + first);
+    if (form.k < long_row) return sum_short_rows<width>(form, row, a, x, to, begin, end);
+    row_walk walk(form, begin % rows);
+    for (; begin < end; ++begin, walk.advance()) {
+      const std::int64_t first = begin / rows * pieces.piece;
+      row.extent = std::min(pieces.piece, form.k - first);
+      keep_last(row);
+      to[begin] = sum_long_row<width>(row, a + walk.a() + first, x + walk.x() + first);
+    }
   }
-}
-
-void sum_rows_anywhere(const gemv_form& form, const float* a, const float* x, float* to,
-                       std::int64_t begin, std::int64_t end) {
-  sum_rows<4>(form, a, x, to, begin, end);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) void sum_rows_avx2(const gemv_form& form, const float* a,
-                                                       const float* x, float* to,
-                                                       std::int64_t begin, std::int64_t end) {
-  sum_rows<8>(form, a, x, to, begin, end);
-}
-#endif
-
-std::vector<gemv_code> supported() {
-  std::vector<gemv_code> codes;
-#if defined(__x86_64__)
-  // Memory bandwidth is the limit, so AVX-512 is no faster. It is slower if rows are unaligned.
-  if (has_avx2()) codes.push_back({"AVX2", sum_rows_avx2});
-#endif
-  codes.push_back({"plain vectors", sum_rows_anywhere});
-  return codes;
-}
+};
 
 }  // namespace
 
@@ -251,8 +230,10 @@ gemv_pieces pieces_of(const gemv_form& form) {
 }
 
 const std::vector<gemv_code>& gemv_codes() {
-  static const std::vector<gemv_code> codes = supported();
-  return codes;
+  // Memory bandwidth is the limit, so AVX-512 is no faster. It is slower if rows are unaligned.
+  constexpr int widest = 8;
+  return vector_codes<gemv_rows, widest, const gemv_form&, const float*, const float*, float*,
+                      std::int64_t, std::int64_t>::supported();
 }
 
 }  // namespace graphline::nn

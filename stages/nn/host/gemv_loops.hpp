@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
+#include "stages/nn/host/vector_math.hpp"
 #include "stages/nn/operations/gemv.hpp"
 
 namespace graphline::nn {
@@ -23,13 +23,8 @@ gemv_pieces pieces_of(const gemv_form& form);
 
 /// Computes sums [begin, end) of pieces_of(form).count * form.rows() sums, ordered by piece, then
 /// by row; writes sum i to to[i]. The order of additions does not depend on the range.
-using gemv_loop = void (*)(const gemv_form& form, const float* a, const float* x, float* to,
-                           std::int64_t begin, std::int64_t end);
-
-struct gemv_code {
-  std::string_view instructions;  ///< "AVX2"
-  gemv_loop loop = nullptr;
-};
+using gemv_code = vector_code<const gemv_form&, const float* /*a*/, const float* /*x*/,
+                              float* /*to*/, std::int64_t /*begin*/, std::int64_t /*end*/>;
 
 /// Returns the loops that this CPU can run, fastest first. The last loop runs on any CPU.
 const std::vector<gemv_code>& gemv_codes();

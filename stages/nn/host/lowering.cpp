@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory_resource>
 #include <stdexcept>
 #include <variant>
 
@@ -50,17 +51,14 @@ std::vector<std::vector<float>> evaluate_on_host(const network_definition& netwo
     one_thread() { omp_set_num_threads(1); }
     ~one_thread() { omp_set_num_threads(before); }
   };
-  struct alignas(256) memory_unit {
-    std::byte bytes[256];
-  };
-  const auto units = [](std::size_t bytes) {
-    return std::vector<memory_unit>((bytes + sizeof(memory_unit) - 1) / sizeof(memory_unit));
-  };
   const one_thread alone;
   host_program made =
       lower_network_for_host(network, weights, {.owner = "constants", .flush_denormals = false});
-  std::vector<memory_unit> constants = units(made.weights_bytes);
-  std::vector<memory_unit> scratch = units(made.scratch_bytes);
+  std::pmr::monotonic_buffer_resource memory;
+  const auto block = [&](std::size_t bytes) {
+    return static_cast<std::byte*>(memory.allocate(bytes, 256));
+  };
+  std::byte* const constants = block(made.weights_bytes);
   std::vector<std::vector<float>> outputs;
   std::vector<tensor_view> views;
   for (const std::size_t value : network.outputs) {
@@ -68,12 +66,9 @@ std::vector<std::vector<float>> evaluate_on_host(const network_definition& netwo
     outputs.emplace_back(static_cast<std::size_t>(type.shape.elements()));
     views.push_back({outputs.back().data(), type});
   }
-  const auto start = [](std::vector<memory_unit>& of) {
-    return reinterpret_cast<std::byte*>(of.data());
-  };
-  made.load_constants(start(constants));
-  const std::vector<std::byte*> addresses = made.weights_in(start(constants));
-  for (const auto& step : made.bind({{}, views, addresses, start(scratch)})) step->run();
+  made.load_constants(constants);
+  const std::vector<std::byte*> addresses = made.weights_in(constants);
+  for (const auto& step : made.bind({{}, views, addresses, block(made.scratch_bytes)})) step->run();
   return outputs;
 }
 
@@ -201,7 +196,10 @@ host_program host_lowering::finish(precision asked) {
     const auto end = program_.steps.begin() + static_cast<std::ptrdiff_t>(part.end_steps);
     const bool loops =
         std::all_of(step, end, [](const host_step& each) { return each.name.ends_with("loops]"); });
-    part.choice = onednn_choice(part.choice, asked, loops);
+    if (!loops) part.choice.insert(0, "oneDNN ");
+    if (asked != precision::float32) {
+      part.choice += fmt::format("; in float32, host has no {}", to_word(asked));
+    }
     step = end;
   }
   program_.place_buffers();

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/base/precision.hpp"
 #include "stages/nn/onednn/onednn_program.hpp"
 #include "stages/nn/program/network_lowering.hpp"
 

@@ -35,14 +35,16 @@ GRAPHLINE_INLINE void for_vectors(std::array<const float*, 3> from, float* to, c
   }
 }
 
-template <int width>
-GRAPHLINE_INLINE void apply(const pointwise_layer& layer, const std::array<const float*, 3>& from,
-                            float* to) {
-  using value = typename pointwise_vectors<width>::lanes;
-  using mask = typename pointwise_vectors<width>::bits;
-  const float alpha = layer.alpha;
-  const float beta = layer.beta;
-  switch (layer.function) {
+/// Evaluates a step in a block.
+struct pointwise_step {
+  template <int width>
+  static GRAPHLINE_INLINE void run(const pointwise_layer& layer,
+                                   const std::array<const float*, 3>& from, float* to) {
+    using value = typename pointwise_vectors<width>::lanes;
+    using mask = typename pointwise_vectors<width>::bits;
+    const float alpha = layer.alpha;
+    const float beta = layer.beta;
+    switch (layer.function) {
 #define GRAPHLINE_POINTWISE(function, name, operands, flops, onnx, ...) \
   case pointwise_function::function: {                                  \
     using math [[maybe_unused]] = vector_math<value, mask>;             \
@@ -68,8 +70,12 @@ GRAPHLINE_INLINE void apply(const pointwise_layer& layer, const std::array<const
     return;                                                                    \
   }
 #include "stages/nn/operations/pointwise_functions.inc"
+    }
   }
-}
+};
+
+using step_codes = vector_codes<pointwise_step, 16, const pointwise_layer&,
+                                const std::array<const float*, 3>&, float*>;
 
 /// A block of a two-dimensional plane: first position, length, and columns of the plane.
 struct block_place {
@@ -130,43 +136,6 @@ void scatter(const float* from, std::int64_t row_stride, std::int64_t column_str
            });
 }
 
-using steps_of_block = void (*)(const pointwise_layer&, const std::array<const float*, 3>&, float*);
-
-void apply_anywhere(const pointwise_layer& layer, const std::array<const float*, 3>& from,
-                    float* to) {
-  apply<4>(layer, from, to);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) void apply_avx2(const pointwise_layer& layer,
-                                                    const std::array<const float*, 3>& from,
-                                                    float* to) {
-  apply<8>(layer, from, to);
-}
-
-__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"))) void apply_avx512(
-    const pointwise_layer& layer, const std::array<const float*, 3>& from, float* to) {
-  apply<16>(layer, from, to);
-}
-#endif
-
-struct pointwise_code {
-  std::string_view instructions;
-  steps_of_block apply = nullptr;
-};
-
-/// Returns the widest code that this CPU can run.
-const pointwise_code& chosen_code() {
-  static const pointwise_code code = []() -> pointwise_code {
-#if defined(__x86_64__)
-    if (has_avx512()) return {"AVX-512", apply_avx512};
-    if (has_avx2()) return {"AVX2", apply_avx2};
-#endif
-    return {"plain vectors", apply_anywhere};
-  }();
-  return code;
-}
-
 }  // namespace
 
 pointwise_loops::pointwise_loops(pointwise_expression expression, const pointwise_space& space)
@@ -190,12 +159,12 @@ pointwise_loops::pointwise_loops(pointwise_expression expression, const pointwis
 }
 
 std::string_view pointwise_loops::instructions() {
-  return chosen_code().instructions;
+  return step_codes::supported().front().instructions;
 }
 
 void pointwise_loops::run(std::span<const float* const> operands,
                           std::span<float* const> results) const {
-  const steps_of_block apply_step = chosen_code().apply;
+  const auto apply_step = step_codes::supported().front().run;
   const std::size_t axes = space_.extents.size();
   const std::int64_t columns = space_.extents.back();
   const auto offset_of = [&](std::size_t tensor, std::int64_t outer) {

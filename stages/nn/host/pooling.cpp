@@ -17,14 +17,14 @@ struct pool_windows {
   std::int64_t planes = 0;
   std::int64_t height = 0;  ///< of the input
   std::int64_t width = 0;
-  std::vector<window> rows;     ///< one per row of the output
-  std::vector<window> columns;  ///< one per column of the output
+  std::int64_t channels = 1;
+  std::vector<window> rows = {};     ///< one per row of the output
+  std::vector<window> columns = {};  ///< one per column of the output
 
-  /// Calls `pool(plane, row, some, result)` on the compute threads for all windows. `some` are
-  /// adjacent columns that together span at most `most_columns`, or a single column.
+  /// Calls `pool(plane, width, row, some, result)` on the compute threads for all windows. `some`
+  /// are adjacent columns that together span at most `most_columns`, or a single column.
   template <class Pool>
-  void for_each(const float* from, float* to, std::int64_t channels, std::int64_t most_columns,
-                const Pool& pool) const {
+  void for_each(const float* from, float* to, std::int64_t most_columns, const Pool& pool) const {
     const std::int64_t in_plane = height * width * channels;
     const std::int64_t out_plane = std::ssize(rows) * std::ssize(columns) * channels;
 #pragma omp parallel for schedule(static)
@@ -34,7 +34,7 @@ struct pool_windows {
         for (auto first = columns.begin(); first != columns.end();) {
           auto end = std::next(first);
           while (end != columns.end() && end->end - first->begin <= most_columns) ++end;
-          pool(from + plane * in_plane, row, std::span(first, end), result);
+          pool(from + plane * in_plane, width, row, std::span(first, end), result);
           result += (end - first) * channels;
           first = end;
         }
@@ -45,7 +45,10 @@ struct pool_windows {
 
 constexpr std::int64_t most_summed = 512;  ///< input columns summed at once
 
-/// Averages adjacent windows of a row that together span at most `most_summed` columns, or one.
+/// Averages adjacent windows of a row that together span at most `most_summed` columns, or one, of
+/// packed [planes, height, width]. Sums the input rows first and then the columns. oneDNN lacks
+/// adaptive pools with an output size that does not divide the input size, and average pools with a
+/// last window that exceeds the padding in ceil_mode; for packed images it has only generic code.
 void average_some(const float* plane, std::int64_t width, const window& row,
                   std::span<const window> some, float* to) {
   const std::int64_t begin = some.front().begin;
@@ -75,32 +78,14 @@ void average_some(const float* plane, std::int64_t width, const window& row,
   }
 }
 
-/// Computes means over windows of packed [planes, height, width]. For each row of windows, sums the
-/// input rows first and then the columns. oneDNN lacks adaptive pools with an output size that does
-/// not divide the input size, and average pools with a last window that exceeds the padding in
-/// ceil_mode; for packed images it has only generic code.
-void pool_averages(const pool_windows& windows, const float* from, float* to) {
-  windows.for_each(from, to, 1, most_summed,
-                   [&](const float* plane, const window& row, std::span<const window> some,
-                       float* means) { average_some(plane, windows.width, row, some, means); });
-}
-
 /// Computes maxima over windows of [planes, height, width, 8], the layout with blocks of eight
 /// channels. For each row of windows, reduces the input rows first and then the columns, so that
 /// most loads are contiguous. oneDNN takes twice as long, because it reduces each window
 /// separately.
-class maximum_pool {
- public:
+struct maximum_pool {
   static constexpr int channels = 8;
   static constexpr std::int64_t widest = 64;  ///< largest width of a window
 
-  static void run(const pool_windows& windows, const float* from, float* to) {
-    windows.for_each(from, to, channels, most_columns,
-                     [&](const float* plane, const window& row, std::span<const window> some,
-                         float* maxima) { pool_some(plane, windows.width, row, some, maxima); });
-  }
-
- private:
   static constexpr std::int64_t most_columns = 2 * widest;  ///< input columns buffered at once
 
   static constexpr int width = 4;  // floats in a vector that every CPU has
@@ -162,52 +147,47 @@ bool is_windowed_maximum(host_lowering& b, std::size_t index, const pool2d_layer
   return fits;
 }
 
-struct pool_form {
-  dnnl::algorithm algorithm;
-  extent_pair kernel{};
-  extent_pair stride{};
-  extent_pair dilation{1, 1};
-  extent_pair padding_before{0, 0};
-  extent_pair padding_after{0, 0};
-};
-
 using pooling_forward = dnnl::pooling_v2_forward;
 
 pooling_forward::primitive_desc choose_pool(host_lowering& b, std::size_t index,
-                                            const pool_form& form) {
+                                            const pool2d_layer& pool, const extent_pair& after) {
   const auto dims = [](const extent_pair& pair) { return dnnl::memory::dims{pair[0], pair[1]}; };
   const network_layer& layer = b.layer(index);
-  const pooling_forward::desc wanted(dnnl::prop_kind::forward_inference, form.algorithm,
-                                     b.input_of(layer).layout, any_layout(b.output_shape(layer)),
-                                     dims(form.stride), dims(form.kernel),
-                                     {form.dilation[0] - 1, form.dilation[1] - 1},
-                                     dims(form.padding_before), dims(form.padding_after));
+  const auto algorithm = pool.method == pooling::max ? dnnl::algorithm::pooling_max
+                         : pool.count_include_pad    ? dnnl::algorithm::pooling_avg_include_padding
+                                                     : dnnl::algorithm::pooling_avg_exclude_padding;
+  const pooling_forward::desc wanted(
+      dnnl::prop_kind::forward_inference, algorithm, b.input_of(layer).layout,
+      any_layout(b.output_shape(layer)), dims(pool.stride), dims(pool.kernel),
+      {pool.dilation[0] - 1, pool.dilation[1] - 1}, dims(pool.padding), dims(after));
   return {wanted, onednn_attributes(), onednn_engine()};
 }
 
-/// Adds loops over windows of a tensor with `block` interleaved channels; `window_at(i, axis)`
-/// returns window `i` along an axis of the images.
+/// Adds loops over windows: means of a packed tensor, or maxima of one in blocks of eight channels.
+/// `window_at(i, axis)` returns window `i` along an axis of the images.
 template <class WindowAt>
-void lower_to_windows(host_lowering& b, std::size_t index, std::int64_t block,
-                      void (*pool)(const pool_windows&, const float*, float*),
+void lower_to_windows(host_lowering& b, std::size_t index, bool maximum,
                       const WindowAt& window_at) {
+  const std::int64_t block = maximum ? maximum_pool::channels : 1;
   const network_layer& layer = b.layer(index);
   const shape& in = b.input_shape(layer);
   const shape& out = b.output_shape(layer);
   const std::vector<std::int64_t> extents = blocked_extents(in, block);
-  pool_windows windows{extents[0] * extents[1], in[2], in[3], {}, {}};
+  pool_windows windows{extents[0] * extents[1], in[2], in[3], block};
   for (std::int64_t i = 0; i < out[2]; ++i) windows.rows.push_back(window_at(i, 0));
   for (std::int64_t i = 0; i < out[3]; ++i) windows.columns.push_back(window_at(i, 1));
   const host_value source = b.in_layout(b.input_of(layer), blocked_layout(in, block), layer);
   const host_value result = b.make_tensor(blocked_layout(out, block));
   b.add_loops(layer.kind, "loops", {source}, {result},
-              [pool, windows](const auto& from, const auto& to) { pool(windows, from[0], to[0]); });
+              [maximum, windows](const auto& from, const auto& to) {
+                if (maximum) {
+                  windows.for_each(from[0], to[0], maximum_pool::most_columns,
+                                   maximum_pool::pool_some);
+                } else {
+                  windows.for_each(from[0], to[0], most_summed, average_some);
+                }
+              });
   b.set_output(index, result);
-}
-
-void add_pool(host_lowering& b, std::size_t index, const pooling_forward::primitive_desc& chosen) {
-  const host_value source = b.input_of(b.layer(index));
-  b.add_layer<pooling_forward>(index, source, chosen);
 }
 
 }  // namespace
@@ -236,31 +216,30 @@ void lower(host_lowering& b, const layer_group& group, const pool2d_layer& pool)
                           stated_after[axis], pool.count_include_pad);
   };
   if (is_windowed_maximum(b, group.head, pool)) {
-    return lower_to_windows(b, group.head, maximum_pool::channels, maximum_pool::run, window_at);
+    return lower_to_windows(b, group.head, /*maximum=*/true, window_at);
   }
-  const auto by_averages = [&] { lower_to_windows(b, group.head, 1, pool_averages, window_at); };
+  const auto by_averages = [&] { lower_to_windows(b, group.head, /*maximum=*/false, window_at); };
   // If the last window exceeds the padding, PyTorch's divisor counts the stated padding, and
   // oneDNN's counts the whole window.
   if (average && pool.count_include_pad && beyond) return by_averages();
-  const auto averaging = pool.count_include_pad ? dnnl::algorithm::pooling_avg_include_padding
-                                                : dnnl::algorithm::pooling_avg_exclude_padding;
-  const auto chosen = choose_pool(b, group.head,
-                                  {average ? averaging : dnnl::algorithm::pooling_max, pool.kernel,
-                                   pool.stride, pool.dilation, pool.padding, after});
+  const auto chosen = choose_pool(b, group.head, pool, after);
   if (average && pool.dilation == extent_pair{1, 1} && !is_compiled(chosen)) return by_averages();
-  add_pool(b, group.head, chosen);
+  b.add_layer<pooling_forward>(group.head, b.input_of(layer), chosen);
 }
 
 void lower(host_lowering& b, const layer_group& group, const adaptive_avg_pool2d_layer& pool) {
   const shape& in = b.input_shape(b.layer(group.head));
   if (in[2] % pool.output[0] == 0 && in[3] % pool.output[1] == 0) {
     const extent_pair tile{in[2] / pool.output[0], in[3] / pool.output[1]};
-    const auto chosen =
-        choose_pool(b, group.head, {dnnl::algorithm::pooling_avg_exclude_padding, tile, tile});
-    if (is_compiled(chosen)) return add_pool(b, group.head, chosen);
+    const pool2d_layer tiles{
+        .method = pooling::average, .kernel = tile, .stride = tile, .count_include_pad = false};
+    const auto chosen = choose_pool(b, group.head, tiles, {0, 0});
+    if (is_compiled(chosen)) {
+      return b.add_layer<pooling_forward>(group.head, b.input_of(b.layer(group.head)), chosen);
+    }
     if (pool.output == extent_pair{1, 1}) return lower_plane_means(b, group.head);
   }
-  lower_to_windows(b, group.head, 1, pool_averages, [&](std::int64_t i, std::size_t axis) {
+  lower_to_windows(b, group.head, /*maximum=*/false, [&](std::int64_t i, std::size_t axis) {
     return adaptive_window(i, in[axis + 2], pool.output[axis]);
   });
 }

@@ -22,17 +22,6 @@ struct fused_product : followed_product {
   bool of_rows() const { return !rows.is_zero(); }
 };
 
-/// Leading steps of an expression as oneDNN post-operations.
-struct post_operations {
-  struct second_operand {
-    int position = 0;
-    std::size_t source = 0;
-    dnnl::memory::desc layout;
-  };
-  dnnl::primitive_attr attributes;
-  std::vector<second_operand> operands;
-};
-
 struct eltwise_form {
   dnnl::algorithm algorithm;
   float alpha = 0;
@@ -89,7 +78,8 @@ std::vector<eltwise_form> eltwise_of(const pointwise_layer& layer) {
 struct fused_step {
   std::vector<eltwise_form> functions = {};
   std::optional<dnnl::algorithm> binary = {};
-  std::size_t source = 0;  ///< index of the second operand, if `binary` is set
+  std::size_t source = 0;          ///< index of the second operand, if `binary` is set
+  dnnl::memory::desc layout = {};  ///< of the second operand
 };
 
 std::optional<dnnl::algorithm> binary_of(pointwise_function of, bool chained_first) {
@@ -100,20 +90,23 @@ std::optional<dnnl::algorithm> binary_of(pointwise_function of, bool chained_fir
   return {};
 }
 
-/// Returns the extents of the second operand of a binary post-operation. Returns empty unless the
-/// operand has the result's extents or one number per channel.
-std::optional<shape> second_extents(const host_lowering& b, const fused_product& product,
-                                    const shape& extents) {
+/// Returns the layout of the second operand of a binary post-operation on a result in the layout
+/// `destination`. Returns empty unless the operand has the result's extents or one number per
+/// channel.
+std::optional<dnnl::memory::desc> second_layout(const host_lowering& b,
+                                                const fused_product& product, const shape& extents,
+                                                const dnnl::memory::desc& destination) {
   const shape& out = b.output_shape(b.layer(product.group.head));
-  if (extents == out) return product.result;
+  if (extents == out) return destination;
   if (!along_channels(extents, out, product.of_rows() ? out.rank() - 1 : 1)) return {};
   std::vector<std::int64_t> given(product.result.rank(), 1);
   given[1] = extents.elements();
-  return shape(std::move(given));
+  return plain_layout(shape(std::move(given)));
 }
 
 std::optional<fused_step> as_post_operation(const host_lowering& b, const fused_product& product,
-                                            std::size_t index) {
+                                            std::size_t index,
+                                            const dnnl::memory::desc& destination) {
   const auto step = product.layers.chained(index);
   if (!step) return {};
   const function computed = step->layer.function;
@@ -126,65 +119,61 @@ std::optional<fused_step> as_post_operation(const host_lowering& b, const fused_
     if (made.functions.empty()) return {};
     return made;
   }
-  const fused_step made{.binary = binary_of(step->layer.function, step->first),
-                        .source = *step->other};
-  const bool fits =
-      made.binary && second_extents(b, product, product.layers.sources[made.source].extents);
-  return fits ? std::optional(made) : std::nullopt;
+  const auto binary = binary_of(step->layer.function, step->first);
+  const auto layout =
+      second_layout(b, product, product.layers.sources[*step->other].extents, destination);
+  if (!binary || !layout) return {};
+  return fused_step{.binary = binary, .source = *step->other, .layout = *layout};
 }
 
-/// Returns the number of leading steps that can be post-operations. Each must read the previous
-/// result, and nothing else may read that result.
-std::size_t most_post_operations(const host_lowering& b, const fused_product& product) {
+/// Returns the leading steps that can be post-operations of a primitive with the result
+/// `destination`. Each must read the previous result, and nothing else may read that result.
+std::vector<fused_step> fusible_steps(const host_lowering& b, const fused_product& product,
+                                      const dnnl::memory::desc& destination) {
   std::vector<eltwise_form> taken;
   const auto clashes = [&](const eltwise_form& form) {
     return std::ranges::any_of(taken, [&](const eltwise_form& other) {
       return other.algorithm == form.algorithm && other != form;
     });
   };
-  std::size_t steps = 0;
-  for (; steps < product.layers.steps.size(); ++steps) {
-    const auto step = as_post_operation(b, product, steps);
+  std::vector<fused_step> steps;
+  while (steps.size() < product.layers.steps.size()) {
+    const auto step = as_post_operation(b, product, steps.size(), destination);
     if (!step || std::ranges::any_of(step->functions, clashes)) break;
     taken.insert(taken.end(), step->functions.begin(), step->functions.end());
+    steps.push_back(*step);
   }
   return steps;
 }
 
-/// Makes post-operations from the first `steps` for a primitive with the result `destination`.
-post_operations make_post_operations(const host_lowering& b, const fused_product& product,
-                                     std::size_t steps, const dnnl::memory::desc& destination) {
-  post_operations made{onednn_attributes(), {}};
+dnnl::primitive_attr attributes_with(std::span<const fused_step> steps) {
   dnnl::post_ops operations;
-  for (std::size_t i = 0; i < steps; ++i) {
-    const fused_step step = as_post_operation(b, product, i).value();
+  for (const fused_step& step : steps) {
     for (const eltwise_form& form : step.functions) {
       operations.append_eltwise(1.0F, form.algorithm, form.alpha, form.beta);
     }
-    if (!step.binary) continue;
-    const shape extents =
-        second_extents(b, product, product.layers.sources[step.source].extents).value();
-    const dnnl::memory::desc layout =
-        extents == product.result ? destination : plain_layout(extents);
-    made.operands.push_back({operations.len(), step.source, layout});
-    operations.append_binary(*step.binary, layout);
+    if (step.binary) operations.append_binary(*step.binary, step.layout);
   }
-  made.attributes.set_post_ops(operations);
-  return made;
+  dnnl::primitive_attr attributes = onednn_attributes();
+  attributes.set_post_ops(operations);
+  return attributes;
 }
 
 /// Returns the operands of post-operations in the layouts that the primitive reads.
 std::vector<host_operand> bring_operands(host_lowering& b, const fused_product& product,
-                                         const post_operations& operations) {
+                                         std::span<const fused_step> steps) {
   const network_layer& head = b.layer(product.group.head);
   std::vector<host_operand> all;
-  for (const auto& [position, index, layout] : operations.operands) {
-    const expression_source& source = product.layers.sources[index];
-    const bool rows = product.of_rows() && shape(layout.dims()) == product.result;
+  int position = 0;
+  for (const fused_step& step : steps) {
+    position += static_cast<int>(step.functions.size());
+    if (!step.binary) continue;
+    const expression_source& source = product.layers.sources[step.source];
+    const bool rows = product.of_rows() && shape(step.layout.dims()) == product.result;
     const host_value tensor =
-        operand_of(b, source, rows ? plain_layout(source.extents) : layout, head);
-    all.push_back(
-        {DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, {tensor.buffer, layout}});
+        operand_of(b, source, rows ? plain_layout(source.extents) : step.layout, head);
+    all.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(position++) | DNNL_ARG_SRC_1,
+                   {tensor.buffer, step.layout}});
   }
   return all;
 }
@@ -204,20 +193,18 @@ void lower_product(host_lowering& b, fused_product product, const host_value& so
       choose(onednn_attributes(), product.of_rows() ? product.rows : any_layout(product.result));
   const dnnl::memory::desc destination = chosen.dst_desc();
   const std::string alone = chosen.impl_info_str();
-  const auto fused = [&](std::size_t steps) -> std::optional<descriptor> {
+  std::vector<fused_step> fused = fusible_steps(b, product, destination);
+  for (; !fused.empty(); fused.pop_back()) {
     try {
-      return choose(make_post_operations(b, product, steps, destination).attributes, destination);
+      const descriptor with = choose(attributes_with(fused), destination);
+      if (with.impl_info_str() != alone) continue;
+      chosen = with;
+      break;
     } catch (const dnnl::error&) {
-      return {};  // oneDNN cannot fuse these steps
+      continue;  // oneDNN cannot fuse these steps
     }
-  };
-  std::size_t steps = most_post_operations(b, product);
-  for (; steps > 0; --steps) {
-    const auto with = fused(steps);
-    if (!with || with->impl_info_str() != alone) continue;
-    chosen = *with;
-    break;
   }
+  const std::size_t steps = fused.size();
   conv_weights& values = product.weights;
   std::vector<host_operand> all{
       {DNNL_ARG_SRC, b.in_layout(source, chosen.src_desc(), head)},
@@ -226,8 +213,7 @@ void lower_product(host_lowering& b, fused_product product, const host_value& so
     const shape extents{std::ssize(values.bias)};
     all.push_back({DNNL_ARG_BIAS, b.constant(std::move(values.bias), extents, chosen.bias_desc())});
   }
-  const auto second =
-      bring_operands(b, product, make_post_operations(b, product, steps, destination));
+  const auto second = bring_operands(b, product, fused);
   all.insert(all.end(), second.begin(), second.end());
   const host_value made = b.make_tensor(destination);
   all.push_back({DNNL_ARG_DST, made});

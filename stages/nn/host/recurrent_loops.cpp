@@ -214,49 +214,26 @@ GRAPHLINE_INLINE void compute_gates(const recurrent_pass& pass, std::int64_t ite
 }
 
 /// Computes a block of a pass; items count the blocks of all directions.
-template <int width>
-GRAPHLINE_INLINE void compute(const recurrent_pass& pass, std::int64_t item) {
-  switch (pass.gates()) {
-    case 4:
-      return compute_gates<width, 4>(pass, item);
-    case 3:
-      return compute_gates<width, 3>(pass, item);
-    case 2:
-      return compute_gates<width, 2>(pass, item);
-    default:
-      return compute_gates<width, 1>(pass, item);
+struct recurrent_block {
+  template <int width>
+  static GRAPHLINE_INLINE void run(const recurrent_pass& pass, std::int64_t item) {
+    switch (pass.gates()) {
+      case 4:
+        return compute_gates<width, 4>(pass, item);
+      case 3:
+        return compute_gates<width, 3>(pass, item);
+      case 2:
+        return compute_gates<width, 2>(pass, item);
+      default:
+        return compute_gates<width, 1>(pass, item);
+    }
   }
-}
-
-void compute_anywhere(const recurrent_pass& pass, std::int64_t item) {
-  compute<4>(pass, item);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) void compute_avx2(const recurrent_pass& pass,
-                                                      std::int64_t item) {
-  compute<8>(pass, item);
-}
-
-__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"))) void compute_avx512(
-    const recurrent_pass& pass, std::int64_t item) {
-  compute<16>(pass, item);
-}
-#endif
+};
 
 }  // namespace
 
 const std::vector<recurrent_code>& recurrent_codes() {
-  static const std::vector<recurrent_code> codes = [] {
-    std::vector<recurrent_code> supported;
-#if defined(__x86_64__)
-    if (has_avx512()) supported.push_back({"AVX-512", 16, compute_avx512});
-    if (has_avx2()) supported.push_back({"AVX2", 8, compute_avx2});
-#endif
-    supported.push_back({"plain vectors", 4, compute_anywhere});
-    return supported;
-  }();
-  return codes;
+  return vector_codes<recurrent_block, 16, const recurrent_pass&, std::int64_t>::supported();
 }
 
 std::vector<float> recurrent_loops::in_order(std::span<const float> weights) const {
@@ -328,7 +305,7 @@ void recurrent_loops::run(std::span<const float* const> from, std::span<float* c
         pass.directions[static_cast<std::size_t>(i)] = step_of(i, step, second);
       }
 #pragma omp for schedule(static)
-      for (std::int64_t item = 0; item < directions * blocks(); ++item) code_.block(pass, item);
+      for (std::int64_t item = 0; item < directions * blocks(); ++item) code_.run(pass, item);
     }
   }
   for (std::int64_t i = 0; i < directions; ++i) {

@@ -2,27 +2,23 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
+#include "stages/nn/host/vector_math.hpp"
 #include "stages/nn/operations/layer_operation.hpp"
 
 namespace graphline::nn {
 
 struct recurrent_pass;
 
-/// Loops compiled for an instruction set.
-struct recurrent_code {
-  std::string_view instructions;  ///< "AVX-512"
-  int width = 0;                  ///< hidden units per block
-  void (*block)(const recurrent_pass&, std::int64_t item) = nullptr;
-};
+/// Loops over an item of a pass: as many hidden units as a vector has floats.
+using recurrent_code = vector_code<const recurrent_pass&, std::int64_t>;
 
 /// Returns the loops that this CPU can run, fastest first. The last ones run on any CPU.
 const std::vector<recurrent_code>& recurrent_codes();
 
-/// Computes the steps of a recurrent layer on packed tensors. With a batch of one, oneDNN takes up to
-/// twice as long, because it reads the weights of x in every step, too.
+/// Computes the steps of a recurrent layer on packed tensors. With a batch of one, oneDNN takes up
+/// to twice as long, because it reads the weights of x in every step, too.
 class recurrent_loops {
  public:
   recurrent_loops(const recurrent_layer& layer, std::int64_t steps, std::int64_t batch,

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "stages/nn/host/lowering.hpp"
+#include "stages/nn/operations/indexed_places.hpp"
 
 namespace graphline::nn {
 namespace {
@@ -33,23 +33,6 @@ std::optional<reduced_middle> middle_of(const reduce_layer& reduce, const shape&
   return found;
 }
 
-template <reduction function>
-constexpr float neutral() {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  if constexpr (function == reduction::max) return -infinity;
-  if constexpr (function == reduction::min) return infinity;
-  return function == reduction::product ? 1.0F : 0.0F;
-}
-
-/// Combines two operands without a branch; NaN propagates.
-template <reduction function>
-float joined(float a, float b) {
-  if constexpr (function == reduction::max) return ((b > a) | (b != b)) ? b : a;
-  if constexpr (function == reduction::min) return ((b < a) | (b != b)) ? b : a;
-  if constexpr (function == reduction::product) return a * b;
-  return a + b;
-}
-
 /// `count` columns of `extent` elements that are `apart` elements apart. Their first elements are
 /// `stride` elements apart.
 struct column_form {
@@ -61,11 +44,11 @@ struct column_form {
 
 template <reduction function>
 void reduce_columns(const column_form& of, const float* from, float* to) {
-  std::fill_n(to, of.count, neutral<function>());
+  std::fill_n(to, of.count, neutral(function));
   for (std::int64_t k = 0; k < of.extent; ++k) {
     const float* each = from + k * of.apart;
     for (std::int64_t i = 0; i < of.count; ++i)
-      to[i] = joined<function>(to[i], each[i * of.stride]);
+      to[i] = joined(function, to[i], each[i * of.stride]);
   }
 }
 
@@ -77,10 +60,9 @@ float reduced_row(const float* row, std::int64_t extent) {
   const column_form all{.count = lanes, .extent = extent / lanes, .apart = lanes};
   reduce_columns<function>(all, row, each.data());
   const std::int64_t done = all.extent * lanes;
-  return std::accumulate(
-      row + done, row + extent,
-      std::accumulate(each.begin(), each.end(), neutral<function>(), joined<function>),
-      joined<function>);
+  const auto join = [](float a, float b) { return joined(function, a, b); };
+  return std::accumulate(row + done, row + extent,
+                         std::accumulate(each.begin(), each.end(), neutral(function), join), join);
 }
 
 /// Rows of fewer elements are reduced side by side, as columns.

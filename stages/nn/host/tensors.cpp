@@ -106,105 +106,6 @@ void copy_lines(const axis_extents& axis, std::int64_t count, const float* from,
   }
 }
 
-/// Finds the first K elements along a dimension.
-class ranking_work {
- public:
-  ranking_work(const axis_extents& axis, const top_k_layer& top)
-      : axis_(axis),
-        count_(top.count),
-        order_{top.largest, top.last_of_equal, static_cast<std::int32_t>(axis.extent)} {}
-
-  void operator()(const std::vector<const float*>& from, const std::vector<float*>& to) {
-    lines_.resize(static_cast<std::size_t>(omp_get_max_threads()));
-#pragma omp parallel for schedule(static)
-    for (std::int64_t line = 0; line < axis_.outer * axis_.inner; ++line) {
-      const std::int64_t outer = line / axis_.inner;
-      const std::int64_t lane = line % axis_.inner;
-      const std::int64_t first = outer * count_ * axis_.inner + lane;
-      rank(from[0] + outer * axis_.extent * axis_.inner + lane, to[0] + first, to[1] + first);
-    }
-  }
-
- private:
-  /// Writes the first K elements of a line in order, and their indices.
-  void rank(const float* from, float* values, float* indices) {
-    auto& line = lines_[static_cast<std::size_t>(omp_get_thread_num())];
-    line.resize(static_cast<std::size_t>(axis_.extent));
-    for (std::int64_t i = 0; i < axis_.extent; ++i) {
-      line[static_cast<std::size_t>(i)] = order_.present(from[i * axis_.inner], i);
-    }
-    std::partial_sort(line.begin(), line.begin() + count_, line.end(),
-                      [](const greatest& a, const greatest& b) { return a.precedes(b); });
-    for (std::int64_t i = 0; i < count_; ++i) {
-      const greatest& found = line[static_cast<std::size_t>(i)];
-      values[i * axis_.inner] = order_.value_of(found);
-      indices[i * axis_.inner] = static_cast<float>(order_.index_of(found));
-    }
-  }
-
-  axis_extents axis_;
-  std::int64_t count_;
-  line_order order_;
-  std::vector<std::vector<greatest>> lines_;  ///< by thread
-};
-
-/// Suppresses the boxes of each entry and class, and writes a row of indices for each kept box.
-class suppression_work {
- public:
-  suppression_work(const non_max_suppression_layer& suppression, const shape& scores,
-                   std::int64_t capacity)
-      : classes_(scores[1]),
-        boxes_(scores[2]),
-        capacity_(capacity),
-        most_(std::min(suppression.most, scores[2])),
-        centered_(suppression.centered),
-        limits_{suppression.iou_threshold, suppression.score_threshold,
-                static_cast<std::size_t>(most_)},
-        found_(static_cast<std::size_t>(scores[0] * scores[1])) {}
-
-  void operator()(const std::vector<const float*>& from, const std::vector<float*>& written) {
-    const float* const scores = from[1];
-    float* const to = written[0];
-    const auto size = static_cast<std::size_t>(boxes_);
-    const auto threads = static_cast<std::size_t>(omp_get_max_threads());
-    while (suppressors_.size() < threads) suppressors_.emplace_back(limits_, size);
-      // Each entry and class has a part of the rows.
-#pragma omp parallel for schedule(dynamic)
-    for (std::int64_t i = 0; i < std::ssize(found_); ++i) {
-      const box* const first = reinterpret_cast<const box*>(from[0]) + i / classes_ * boxes_;
-      float* const part = to + i * most_ * 3;
-      float* row = part;
-      suppressors_[static_cast<std::size_t>(omp_get_thread_num())].run(
-          {scores + i * boxes_, size},
-          [&](std::size_t at) { return centered_ ? from_center(first[at]) : ordered(first[at]); },
-          [](std::size_t) { return 0; },
-          [&](std::size_t at) {
-            *row++ = static_cast<float>(i / classes_);
-            *row++ = static_cast<float>(i % classes_);
-            *row++ = static_cast<float>(at);
-          });
-      found_[static_cast<std::size_t>(i)] = row - part;
-    }
-    float* end = to;
-    for (std::size_t i = 0; i < found_.size(); ++i) {  // joins the parts
-      const float* part = to + static_cast<std::int64_t>(i) * most_ * 3;
-      end = end == part ? end + found_[i] : std::copy(part, part + found_[i], end);
-    }
-    std::fill(end, to + capacity_ * 3, 0.0F);
-    *written[1] = static_cast<float>((end - to) / 3);
-  }
-
- private:
-  std::int64_t classes_;
-  std::int64_t boxes_;
-  std::int64_t capacity_;
-  std::int64_t most_;  ///< rows of a part
-  bool centered_;
-  suppression_limits limits_;
-  std::vector<std::int64_t> found_;      ///< numbers written for each part
-  std::vector<suppressor> suppressors_;  ///< one for each thread; made by the first call
-};
-
 /// Interpolates. Ignores `second` if its weight is 0, because `second` may be NaN.
 inline float between(float first, float second, float weight) {
   return weight == 0.0F ? first : first + weight * (second - first);
@@ -396,7 +297,7 @@ void lower(host_lowering& b, const layer_group& group, const indexed_scatter_lay
             const auto [in_updates, in_tensor] = places.at(item, turn, index_at, to[1]);
             const float update = from[2][in_updates];
             float& element = to[0][in_tensor];
-            element = function ? scattered(*function, element, update) : update;
+            element = function ? joined(*function, element, update) : update;
           }
         }
       },
@@ -452,7 +353,32 @@ void lower(host_lowering& b, const layer_group& group, const resize2d_layer& res
 }
 
 void lower(host_lowering& b, const layer_group& group, const top_k_layer& top) {
-  b.add_layer_loops(group.head, ranking_work(axis_of(b, group, top.axis), top));
+  const axis_extents axis = axis_of(b, group, top.axis);
+  const line_order order{top.largest, top.last_of_equal, static_cast<std::int32_t>(axis.extent)};
+  std::vector<std::vector<greatest>> lines;  // by thread
+  b.add_layer_loops(group.head, [axis, order, count = top.count, lines](const auto& from,
+                                                                        const auto& to) mutable {
+    lines.resize(static_cast<std::size_t>(omp_get_max_threads()));
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < axis.outer * axis.inner; ++i) {
+      const std::int64_t outer = i / axis.inner;
+      const std::int64_t lane = i % axis.inner;
+      const float* read = from[0] + outer * axis.extent * axis.inner + lane;
+      auto& line = lines[static_cast<std::size_t>(omp_get_thread_num())];
+      line.clear();
+      for (std::int64_t k = 0; k < axis.extent; ++k) {
+        line.push_back(order.present(read[k * axis.inner], k));
+      }
+      std::partial_sort(line.begin(), line.begin() + count, line.end(),
+                        [](const greatest& a, const greatest& b) { return a.precedes(b); });
+      for (std::int64_t k = 0; k < count; ++k) {
+        const greatest& found = line[static_cast<std::size_t>(k)];
+        const std::int64_t at = (outer * count + k) * axis.inner + lane;
+        to[0][at] = order.value_of(found);
+        to[1][at] = static_cast<float>(order.index_of(found));
+      }
+    }
+  });
 }
 
 void lower(host_lowering& b, const layer_group& group, const cumulative_sum_layer& sum) {
@@ -477,11 +403,49 @@ void lower(host_lowering& b, const layer_group& group, const cumulative_sum_laye
   });
 }
 
+/// Suppresses the boxes of each entry and class, and writes a row of indices for each kept box.
 void lower(host_lowering& b, const layer_group& group,
            const non_max_suppression_layer& suppression) {
   const network_layer& head = b.layer(group.head);
-  b.add_layer_loops(group.head, suppression_work(suppression, b.network().shape_of(head.inputs[1]),
-                                                 b.output_shape(head)[0]));
+  const shape& scores = b.network().shape_of(head.inputs[1]);
+  const std::int64_t classes = scores[1];
+  const std::int64_t boxes = scores[2];
+  const std::int64_t capacity = b.output_shape(head)[0];
+  const std::int64_t most = std::min(suppression.most, boxes);  // rows of an entry and class
+  const suppression_limits limits{suppression.iou_threshold, suppression.score_threshold,
+                                  static_cast<std::size_t>(most)};
+  std::vector<std::int64_t> written(
+      static_cast<std::size_t>(scores[0] * classes));  // numbers of each
+  std::vector<suppressor> suppressors;                 // by thread; made by the first call
+  b.add_layer_loops(group.head, [=, centered = suppression.centered](const auto& from,
+                                                                     const auto& to) mutable {
+    const auto size = static_cast<std::size_t>(boxes);
+    const auto threads = static_cast<std::size_t>(omp_get_max_threads());
+    while (suppressors.size() < threads) suppressors.emplace_back(limits, size);
+#pragma omp parallel for schedule(dynamic)
+    for (std::int64_t i = 0; i < std::ssize(written); ++i) {
+      const box* const first = reinterpret_cast<const box*>(from[0]) + i / classes * boxes;
+      float* const part = to[0] + i * most * 3;
+      float* row = part;
+      suppressors[static_cast<std::size_t>(omp_get_thread_num())].run(
+          {from[1] + i * boxes, size},
+          [&](std::size_t at) { return centered ? from_center(first[at]) : ordered(first[at]); },
+          [](std::size_t) { return 0; },
+          [&](std::size_t at) {
+            *row++ = static_cast<float>(i / classes);
+            *row++ = static_cast<float>(i % classes);
+            *row++ = static_cast<float>(at);
+          });
+      written[static_cast<std::size_t>(i)] = row - part;
+    }
+    float* end = to[0];
+    for (std::size_t i = 0; i < written.size(); ++i) {  // joins the parts
+      const float* part = to[0] + static_cast<std::int64_t>(i) * most * 3;
+      end = end == part ? end + written[i] : std::copy(part, part + written[i], end);
+    }
+    std::fill(end, to[0] + capacity * 3, 0.0F);
+    *to[1] = static_cast<float>((end - to[0]) / 3);
+  });
 }
 
 void lower(host_lowering& b, const layer_group& group, const nonzero_layer&) {

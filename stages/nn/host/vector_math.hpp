@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
+#include <vector>
 
 // Inlined into functions compiled for instruction sets other than the build's.
 #define GRAPHLINE_INLINE inline __attribute__((always_inline))
@@ -24,6 +26,49 @@ template <int width>
 struct pointwise_vectors {
   typedef float lanes __attribute__((vector_size(4 * width)));
   typedef std::int32_t bits __attribute__((vector_size(4 * width)));
+};
+
+/// A function compiled for an instruction set, with vectors of `width` floats.
+template <class... Arguments>
+struct vector_code {
+  std::string_view instructions;  ///< "AVX-512"
+  int width = 0;
+  void (*run)(Arguments...) = nullptr;
+};
+
+/// Compiles `Body::run<width>` for vectors of up to `widest` floats.
+template <class Body, int widest, class... Arguments>
+class vector_codes {
+ public:
+  /// Returns the code that this CPU can run, fastest first. The last one runs on any CPU.
+  static const std::vector<vector_code<Arguments...>>& supported() {
+    static const auto found = [] {
+      std::vector<vector_code<Arguments...>> codes;
+#if defined(__x86_64__)
+      if constexpr (widest >= 16) {
+        if (has_avx512()) codes.push_back({"AVX-512", 16, avx512});
+      }
+      if (has_avx2()) codes.push_back({"AVX2", 8, avx2});
+#endif
+      codes.push_back({"plain vectors", 4, anywhere});
+      return codes;
+    }();
+    return found;
+  }
+
+ private:
+  static void anywhere(Arguments... given) {
+    Body::template run<4>(given...);
+  }
+#if defined(__x86_64__)
+  __attribute__((target("avx2,fma"))) static void avx2(Arguments... given) {
+    Body::template run<8>(given...);
+  }
+  __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma"))) static void avx512(
+      Arguments... given) {
+    Body::template run<16>(given...);
+  }
+#endif
 };
 
 // Functions take vectors by reference, because the ABI for values depends on the instruction set.

@@ -11,15 +11,6 @@
 namespace graphline::nn {
 namespace {
 
-/// Returns "CONTENT [IMPLEMENTATION]": "conv2d+bias+gelu [jit:avx512_core]".
-std::string operation_name(std::string_view content, const dnnl::primitive_desc_base& chosen) {
-  const char* implementation = nullptr;
-  const auto status =
-      dnnl_primitive_desc_query(chosen.get(), dnnl_query_impl_info_str, 0, &implementation);
-  return status == dnnl_success ? fmt::format("{} [{}]", content, implementation)
-                                : std::string(content);
-}
-
 /// A primitive bound to its arguments. A call allocates nothing. @throws run_error with owner, name
 /// and oneDNN's status.
 class bound_primitive {
@@ -84,14 +75,6 @@ dnnl::memory::desc any_layout(const shape& s) {
   return {s.extents(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
 }
 
-std::string onednn_choice(const std::string& operations, precision asked, bool own) {
-  std::string choice = own ? operations : "oneDNN " + operations;
-  if (asked != precision::float32) {
-    choice += fmt::format("; in float32, host has no {}", to_word(asked));
-  }
-  return choice;
-}
-
 void host_program::add_primitive(std::string_view content, const std::string& owner,
                                  const dnnl::primitive& primitive,
                                  const dnnl::primitive_desc_base& chosen,
@@ -101,7 +84,7 @@ void host_program::add_primitive(std::string_view content, const std::string& ow
     operands.push_back(
         {DNNL_ARG_SCRATCHPAD, {add_buffer(buffer_place::scratch, bytes), scratchpad}});
   }
-  const std::string name = operation_name(content, chosen);
+  const std::string name = fmt::format("{} [{}]", content, chosen.impl_info_str());
   steps.push_back({name, operands, [=](const std::vector<void*>& addresses) {
                      return bound_primitive(name, owner, primitive, operands, addresses);
                    }});

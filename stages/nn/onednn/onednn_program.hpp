@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "framework/base/precision.hpp"
 #include "framework/base/tensor_type.hpp"
 #include "stages/nn/onednn/host_function.hpp"
 #include "stages/nn/program/program.hpp"
@@ -33,10 +32,6 @@ dnnl::memory::desc any_layout(const shape& s);
 inline bool is_compiled(const dnnl::primitive_desc_base& chosen) {
   return std::string_view(chosen.impl_info_str()).starts_with("jit");
 }
-
-/// Returns what reports say about oneDNN operations: "oneDNN matmul [jit:avx512_core]; in float32,
-/// host has no tf32". With `own`, all operations are Graphline's loops.
-std::string onednn_choice(const std::string& operations, precision asked, bool own = false);
 
 struct host_value {
   std::size_t buffer = 0;

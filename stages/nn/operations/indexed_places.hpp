@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -77,18 +78,24 @@ inline indexed_places places_of(const indexed_elements& selected, bool in_turn) 
   return places;
 }
 
-/// Combines an element with an update. NaN stays NaN.
-GRAPHLINE_HOST_DEVICE inline float scattered(reduce_layer::reduction function, float element,
-                                             float update) {
+GRAPHLINE_HOST_DEVICE constexpr float neutral(reduce_layer::reduction function) {
+  return function == reduce_layer::reduction::max       ? -INFINITY
+         : function == reduce_layer::reduction::min     ? INFINITY
+         : function == reduce_layer::reduction::product ? 1.0F
+                                                        : 0.0F;
+}
+
+/// Combines two operands without a branch; NaN propagates.
+GRAPHLINE_HOST_DEVICE inline float joined(reduce_layer::reduction function, float a, float b) {
   switch (function) {
     case reduce_layer::reduction::product:
-      return element * update;
+      return a * b;
     case reduce_layer::reduction::max:
-      return update > element || update != update ? update : element;
+      return ((b > a) | (b != b)) ? b : a;
     case reduce_layer::reduction::min:
-      return update < element || update != update ? update : element;
+      return ((b < a) | (b != b)) ? b : a;
     default:
-      return element + update;
+      return a + b;
   }
 }
 

@@ -100,7 +100,7 @@ void lower(cuda_lowering& b, const layer_group& group, const conv2d_layer& conv)
   const shape& in = b.input_shape(head);
   const shape& out = b.output_shape(head);
   const std::size_t read = head.inputs[0];
-  followed_product product = followed_product_of(b.network(), b.weights(), group, 1);
+  const followed_product product = followed_product_of(b.network(), b.weights(), group, 1);
   const conv_weights& values = product.weights;
   value_form form{b.image_layout(), b.element()};
   const value_form result_form = form;
@@ -135,8 +135,7 @@ void lower(cuda_lowering& b, const layer_group& group, const conv2d_layer& conv)
   const cuda_value y = b.make_value(out.elements(), result_form);
   operands.emplace_back(y.buffer);
   b.add_calls(std::move(planned.operation), {std::move(operands)}, head);
-  lower_rest(b, group,
-             {y, std::move(product), planned.bias, planned.steps, std::move(planned.why_not)});
+  lower_rest(b, group, y, product, planned);
 }
 
 }  // namespace graphline::nn

@@ -48,13 +48,16 @@ bool only_reduced(const network_definition& network, std::size_t value) {
   return reduced;
 }
 
-/// Returns a copy of [batch, a, b] to [batch, b, a] as a conversion; empty for any other copy.
-std::optional<convert_form> as_transposition(const pointwise_space& walk, dtype from, dtype to) {
+/// Returns a copy in order, or of [batch, a, b] to [batch, b, a], as a conversion; empty for any
+/// other copy.
+std::optional<convert_form> as_conversion(const pointwise_space& walk, dtype from, dtype to) {
   std::vector<std::int64_t> extents = walk.extents;
-  if (extents.size() == 2) extents.insert(extents.begin(), 1);
+  while (extents.size() < 3) extents.insert(extents.begin(), 1);
   const bool same_or_float32 = from == to || from == dtype::float32 || to == dtype::float32;
-  const bool floats = from == dtype::float32 || size_of(from) == 2;
-  if (extents.size() != 3 || !same_or_float32 || !floats) return {};
+  const auto is_float = [](dtype element) {
+    return element == dtype::float32 || size_of(element) == 2;
+  };
+  if (extents.size() != 3 || !same_or_float32 || !is_float(from) || !is_float(to)) return {};
   const std::int64_t rows = extents[2];
   const std::int64_t columns = extents[1];
   const auto ends_with = [](const std::vector<std::int64_t>& strides,
@@ -73,13 +76,16 @@ std::optional<convert_form> as_transposition(const pointwise_space& walk, dtype 
                       .padded_rows = rows};
 }
 
-/// Returns a value in the layout in which the expression reads it: the result's layout if both have
-/// the same extents, otherwise its own.
-cuda_value operand_of(cuda_lowering& b, std::size_t index, const shape& out, tensor_layout layout,
-                      const network_layer& owner) {
-  const cuda_value value = b.value(index);
-  if (b.network().shape_of(index) != out) return value;
-  return b.in_form(index, {layout, value.form.element}, owner);
+/// Returns an operand in the layout in which the expression reads it: the result's layout if both
+/// have the same extents, otherwise its own.
+cuda_value operand_of(cuda_lowering& b, const expression_source& source, const shape& out,
+                      tensor_layout layout, const network_layer& owner) {
+  if (!source.numbers.empty()) {
+    return {b.constant({source.numbers.begin(), source.numbers.end()}, dtype::float32), {}};
+  }
+  const cuda_value value = b.value(*source.value);
+  if (b.network().shape_of(*source.value) != out) return value;
+  return b.in_form(*source.value, {layout, value.form.element}, owner);
 }
 
 /// Adds the expression as a kernel and sets the output of `last`. If `given` is not null, it is the
@@ -99,27 +105,16 @@ void lower_expression(cuda_lowering& b, const group_expression& layers, std::siz
   pointwise_space space{in_memory_order(out.extents(), layout), {}};
   std::vector<dtype> elements;
   std::vector<cuda_operand> operands;
-  const auto add = [&](std::size_t buffer, dtype element,
-                       const std::vector<std::int64_t>& strides) {
-    operands.emplace_back(buffer);
-    elements.push_back(element);
+  const auto add = [&](const cuda_value& tensor, const std::vector<std::int64_t>& strides) {
+    operands.emplace_back(tensor.buffer);
+    elements.push_back(tensor.form.element);
     space.strides.push_back(in_memory_order(strides, layout));
   };
   for (std::size_t i = 0; i < layers.sources.size(); ++i) {
     const expression_source& source = layers.sources[i];
-    if (is_given(i)) {
-      add(given->buffer, given->form.element,
-          broadcast_strides(source.extents, strides_of(source.extents, given->form.layout), out));
-    } else if (source.numbers.empty()) {
-      const cuda_value value = operand_of(b, *source.value, out, layout, owner);
-      add(value.buffer, value.form.element,
-          broadcast_strides(source.extents, strides_of(source.extents, value.form.layout), out));
-    } else {
-      std::vector<float> numbers;
-      for (const double number : source.numbers) numbers.push_back(static_cast<float>(number));
-      add(b.constant(std::move(numbers), dtype::float32), dtype::float32,
-          broadcast_strides(source.extents, out));
-    }
+    const cuda_value value = is_given(i) ? *given : operand_of(b, source, out, layout, owner);
+    add(value,
+        broadcast_strides(source.extents, strides_of(source.extents, value.form.layout), out));
   }
   const bool wide = may_overflow(layers) && only_reduced(b.network(), owner.outputs.front());
   const value_form form{
@@ -127,7 +122,7 @@ void lower_expression(cuda_lowering& b, const group_expression& layers, std::siz
   const bool in_place = given != nullptr && given->form == form;
   const cuda_value result =
       in_place ? cuda_value{given->buffer, form} : b.make_value(out.elements(), form);
-  add(result.buffer, form.element, strides_of(out, layout));
+  add(result, strides_of(out, layout));
   add_expression(b, owner, layers, space, std::move(elements), std::move(operands));
   b.set_output(last, result);
 }
@@ -153,7 +148,7 @@ void add_copy(cuda_lowering& b, const network_layer& layer, const shape& extents
       in_memory_order(extents.extents(), order),
       {in_memory_order(from_part.strides, order), in_memory_order(to_part.strides, order)}};
   const std::vector<cuda_operand> operands{operand(from, from_part), operand(to, to_part)};
-  if (auto form = as_transposition(collapsed(space), from.form.element, to.form.element)) {
+  if (auto form = as_conversion(collapsed(space), from.form.element, to.form.element)) {
     b.add_kernel(*form, operands, layer);
   } else {
     add_expression(b, layer, copy, space, {from.form.element, to.form.element}, operands);
@@ -202,27 +197,27 @@ std::vector<epilogue_step> epilogue_of(const group_expression& layers, const sha
   return steps;
 }
 
-void lower_rest(cuda_lowering& b, const layer_group& group, const made_product& product) {
-  const group_expression& layers = product.product.layers;
-  group_expression rest = layers.after(product.steps);
+void lower_rest(cuda_lowering& b, const layer_group& group, const cuda_value& value,
+                const followed_product& product, const fused_operation& fused) {
+  const group_expression& layers = product.layers;
+  group_expression rest = layers.after(fused.steps);
   std::string text;
-  if (!product.bias && !product.product.weights.bias.empty()) {
-    rest = rest.plus(product.product.bias_term());
+  if (!fused.bias && !product.weights.bias.empty()) {
+    rest = rest.plus(product.bias_term());
     text = "bias";
   }
   if (rest.steps.empty()) {
-    b.set_output(group.last(), product.value);
+    b.set_output(group.last(), value);
     return;
   }
-  const std::size_t done =
-      product.steps > 0 ? layers.done[product.steps - 1] : layers.folded_layers;
+  const std::size_t done = fused.steps > 0 ? layers.done[fused.steps - 1] : layers.folded_layers;
   for (std::size_t i = done; i < group.epilogue.size(); ++i) {
     text += (text.empty() ? "" : ", ") + b.layer(group.epilogue[i]).kind;
   }
   text += " by a kernel of its own";
-  if (!product.why_not.empty()) text += " (" + product.why_not + ")";
+  if (!fused.why_not.empty()) text += " (" + fused.why_not + ")";
   b.note(text);
-  lower_expression(b, rest, group.last(), &product.value);
+  lower_expression(b, rest, group.last(), &value);
 }
 
 }  // namespace graphline::nn

@@ -24,28 +24,6 @@ bool layouts_coincide(const shape& s) {
   return s.rank() != 4 || s[1] == 1 || pixels_of(s) == 1;
 }
 
-convert_form conversion(const value_form& from, const value_form& to, const shape& s) {
-  convert_form form{.from = from.element, .to = to.element};
-  const bool in_order = from.layout == to.layout || layouts_coincide(s);
-  if (in_order && to.padded_channels == 0) {
-    form.rows = form.padded_rows = s.elements();
-  } else if (from.layout == tensor_layout::channels_last && in_order) {
-    form.batch = s[0] * pixels_of(s);
-    form.rows = s[1];
-    form.padded_rows = to.padded_channels;
-  } else if (to.layout == tensor_layout::channels_last) {
-    form.batch = s[0];
-    form.rows = s[1];
-    form.columns = pixels_of(s);
-    form.padded_rows = to.padded_channels > 0 ? to.padded_channels : s[1];
-  } else {
-    form.batch = s[0];
-    form.rows = form.padded_rows = pixels_of(s);
-    form.columns = s[1];
-  }
-  return form;
-}
-
 std::string describe(const value_form& form) {
   std::string text(to_string(form.element));
   if (form.layout == tensor_layout::channels_last) text += " with channels last";
@@ -255,11 +233,15 @@ cuda_value cuda_lowering::in_form(std::size_t index, const value_form& form,
 
 void cuda_lowering::add_conversion(const cuda_value& from, const cuda_value& to, const shape& s,
                                    const network_layer& reader) {
-  const auto is_converted = [](const value_form& form) {
-    return form.element == dtype::float32 || size_of(form.element) == 2;
-  };
-  if (is_converted(from.form) && is_converted(to.form)) {
-    add_kernel(conversion(from.form, to.form, s), {from.buffer, to.buffer}, reader);
+  if (to.form.padded_channels > 0) {
+    const bool last = from.form.layout == tensor_layout::channels_last;
+    add_kernel(convert_form{.from = from.form.element,
+                            .to = to.form.element,
+                            .batch = last ? s[0] * pixels_of(s) : s[0],
+                            .rows = s[1],
+                            .columns = last ? 1 : pixels_of(s),
+                            .padded_rows = to.form.padded_channels},
+               {from.buffer, to.buffer}, reader);
   } else {
     add_copy(*this, reader, s, from, {0, strides_of(s, from.form.layout)}, to,
              {0, strides_of(s, to.form.layout)});
@@ -300,7 +282,7 @@ std::size_t cuda_lowering::constant(std::vector<float> values, dtype element) {
 void cuda_lowering::add_calls(std::shared_ptr<library_operation> operation,
                               std::vector<std::vector<cuda_operand>> calls,
                               const network_layer& layer) {
-  note(describe_calls(*operation, calls.size()));
+  note((calls.size() == 1 ? "" : fmt::format("{} calls of ", calls.size())) + operation->choice());
   program_.add_calls(std::move(operation), std::move(calls), owner(layer));
 }
 

@@ -192,22 +192,15 @@ double time_of_kernel(double bytes, const cuda_library& library);
 /// A library operation and the epilogue fused into it.
 struct fused_operation {
   std::unique_ptr<library_operation> operation;
-  bool bias = false;
-  std::size_t steps = 0;
+  bool bias = false;         ///< true if it adds the bias
+  std::size_t steps = 0;     ///< of the expression
   std::string why_not = {};  ///< why only part of the epilogue is fused
 };
 
-/// A product and the leading steps of its expression, computed by a library.
-struct made_product {
-  cuda_value value;          ///< the result; only the group's remaining steps read it
-  followed_product product;  ///< the product and its expression
-  bool bias = false;         ///< true if the library added the bias
-  std::size_t steps = 0;     ///< steps that the library fused
-  std::string why_not = {};  ///< why only some steps are fused
-};
-
-/// Adds a kernel for the remaining steps of a group, and sets the group's output.
-void lower_rest(cuda_lowering& b, const layer_group& group, const made_product& product);
+/// Adds a kernel for what `fused` leaves of a product's group, and sets the group's output. `value`
+/// is the library's result, which nothing else reads.
+void lower_rest(cuda_lowering& b, const layer_group& group, const cuda_value& value,
+                const followed_product& product, const fused_operation& fused = {});
 
 /// An epilogue step that libraries may fuse: a function, or a sum with another value of the same
 /// extents.

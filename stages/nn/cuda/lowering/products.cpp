@@ -110,38 +110,34 @@ std::unique_ptr<library_operation> plan_attention(const cuda_lowering& b,
 void lower(cuda_lowering& b, const layer_group& group, const linear_layer&) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
-  made_product made{
-      .value = {}, .product = followed_product_of(b.network(), b.weights(), group, out.rank() - 1)};
-  const conv_weights& values = made.product.weights;
+  const followed_product product =
+      followed_product_of(b.network(), b.weights(), group, out.rank() - 1);
   // Libraries add a matrix to a product before the activation, not after it.
-  std::vector<epilogue_step> fusible = epilogue_of(made.product.layers, out);
+  std::vector<epilogue_step> fusible = epilogue_of(product.layers, out);
   const auto is_sum = [](const epilogue_step& step) { return !step.function; };
   if (const auto sum = std::ranges::find_if(fusible, is_sum); sum != fusible.begin()) {
     fusible.erase(sum, fusible.end());
   }
 
   fused_operation planned =
-      plan_fused(b, {made.product, fusible, out.elements()},
+      plan_fused(b, {product, fusible, out.elements()},
                  [&](bool with_bias, std::size_t steps, std::string& why_not) {
                    return b.library().plan(
                        form_of(b, head, with_bias, std::span(fusible).first(steps)), why_not);
                  });
   if (planned.operation == nullptr) b.refuse(head, planned.why_not);
-  made.bias = planned.bias;
-  made.steps = planned.steps;
-  made.why_not = std::move(planned.why_not);
 
   const value_form wanted{tensor_layout::row_major, b.element()};
   std::vector<cuda_operand> operands{b.in_form(head.inputs[0], wanted, head).buffer,
-                                     b.constant(values.weight, b.element())};
-  if (made.bias) operands.emplace_back(b.constant(values.bias, b.element()));
-  for (const epilogue_step& step : std::span(fusible).first(made.steps)) {
+                                     b.constant(product.weights.weight, b.element())};
+  if (planned.bias) operands.emplace_back(b.constant(product.weights.bias, b.element()));
+  for (const epilogue_step& step : std::span(fusible).first(planned.steps)) {
     if (!step.function) operands.emplace_back(b.in_form(step.added, wanted, head).buffer);
   }
-  made.value = b.make_value(out.elements(), wanted);
-  operands.emplace_back(made.value.buffer);
+  const cuda_value y = b.make_value(out.elements(), wanted);
+  operands.emplace_back(y.buffer);
   b.add_calls(std::move(planned.operation), {std::move(operands)}, head);
-  lower_rest(b, group, made);
+  lower_rest(b, group, y, product, planned);
 }
 
 /// Lowers to a matrix product with all kernel elements, then sums the contributions to each output
@@ -157,9 +153,9 @@ void lower(cuda_lowering& b, const layer_group& group, const conv_transpose2d_la
   const value_form form{tensor_layout::channels_last, b.element()};
   const cuda_value x = b.in_form(head.inputs[0], form, head);
 
-  made_product made{b.make_value(out.elements(), form),
-                    followed_product_of(b.network(), b.weights(), group, 1)};
-  const std::vector<float>& given = made.product.weights.weight;
+  const cuda_value y = b.make_value(out.elements(), form);
+  const followed_product product = followed_product_of(b.network(), b.weights(), group, 1);
+  const std::vector<float>& given = product.weights.weight;
   // Reorder to [in_channels, taps, out_channels / groups].
   std::vector<float> weight(given.size());
   for (std::int64_t channel = 0; channel < conv.out_channels; ++channel) {
@@ -173,13 +169,13 @@ void lower(cuda_lowering& b, const layer_group& group, const conv_transpose2d_la
     }
   }
   const std::int64_t pixels = in[0] * in[2] * in[3];
-  planned_product product =
+  planned_product planned =
       plan(b, head,
            {.a = {{conv.groups, pixels, in_of_group}, {in_of_group, in[1], 1}},
             .b = packed_matrices({conv.groups, in_of_group, columns}),
             .c = {{conv.groups, pixels, columns}, {columns, conv.groups * columns, 1}}});
   const cuda_value products = b.make_value(pixels * conv.groups * columns, form);
-  add_product(b, head, std::move(product), x.buffer, b.constant(std::move(weight), b.element()),
+  add_product(b, head, std::move(planned), x.buffer, b.constant(std::move(weight), b.element()),
               products.buffer);
   b.add_kernel(transposed_sum_form{.from = b.element(),
                                    .to = b.element(),
@@ -187,9 +183,9 @@ void lower(cuda_lowering& b, const layer_group& group, const conv_transpose2d_la
                                    .in = {in[2], in[3]},
                                    .out = {out[2], out[3]},
                                    .conv = conv},
-               {products.buffer, made.value.buffer}, head);
+               {products.buffer, y.buffer}, head);
   b.note("sums by a kernel of its own");
-  lower_rest(b, group, made);
+  lower_rest(b, group, y, product);
 }
 
 void lower(cuda_lowering& b, const layer_group& group, const matmul_layer& matmul) {
