@@ -44,11 +44,11 @@ nn::network_definition product_of(const arguments& values, std::span<const tenso
   std::vector<std::string> givers{"'a'", "'b'"};
   if (values.boolean("transpose_a")) {
     product.a = transposed(inputs[0].shape);
-    givers[0] += " transposed";
+    givers[0] = "transposed 'a'";
   }
   if (values.boolean("transpose_b")) {
     product.b = transposed(inputs[1].shape);
-    givers[1] += " transposed";
+    givers[1] = "transposed 'b'";
   }
   nn::definition_builder network;
   const std::size_t a = network.add_input("a", inputs[0]);
@@ -137,9 +137,9 @@ stage_kind matmul_kind(const network_factory& make_cuda, const gemv_factory& mak
        .default_value = "false"},
       {.name = "method",
        .type = parameter_type::choice,
-       .help = "Who computes it: oneDNN or cuBLASLt; or, with fused and a 'b' of one "
-               "column, loops and kernels of Graphline's that read each row of 'a' "
-               "once, as fast as memory gives it, in float32.",
+       .help = "Who computes it: oneDNN or cuBLASLt; or, with fused, a 'b' of one column and no "
+               "transpose_a, loops and kernels of Graphline's that read each row of 'a' once, as "
+               "fast as memory gives it, in float32.",
        .default_value = "library",
        .choices = {"library", "fused"}}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));

@@ -38,7 +38,8 @@ inline parameter denormals_parameter() {
           .only_on = "host"};
 }
 
-// Return the values of these parameters, or the default if a stage does not have the parameter.
+// Return the values of these parameters. A stage without one computes in float32, tunes, and keeps
+// denormals.
 
 inline precision precision_of(const arguments& values) {
   if (!values.has("precision")) return precision::float32;
@@ -46,7 +47,7 @@ inline precision precision_of(const arguments& values) {
 }
 
 inline bool flushes_denormals(const arguments& values) {
-  return !values.has("denormals") || values.text("denormals") == "flush";
+  return values.has("denormals") && values.text("denormals") == "flush";
 }
 
 inline bool tune_of(const arguments& values) {

@@ -62,7 +62,7 @@ INCLUDES = (
     ("framework/analysis/stats/trend.cpp", "<boost/math/x.hpp>", "Boost"),
     ("framework/run/execute/task_pool.cpp", "<oneapi/tbb/flow_graph.h>", ""),
     ("framework/run/execute/session.cpp", "<tbb/task_arena.h>", "oneTBB"),
-    ("stages/nn/host/single_products.cpp", "<oneapi/dnnl/dnnl.hpp>", ""),
+    ("stages/nn/host/products.cpp", "<oneapi/dnnl/dnnl.hpp>", ""),
     ("stages/nn/onednn/onednn_program.hpp", "<dnnl.hpp>", ""),
     ("stages/nn/fusion/fusion.cpp", "<dnnl.hpp>", "oneDNN"),
     ("stages/nn/cuda/kernels_cuda.cu", "<cudnn_frontend.h>", ""),

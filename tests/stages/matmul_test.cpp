@@ -56,6 +56,11 @@ TEST(matmul, multiplies_many_small_matrices_with_vectors) {
   expect_product({6, 20, 8, 1, 64}, {6, 1, 8, 64, 1}, {6, 20, 8, 1, 1}, false, false);
 }
 
+TEST(matmul, keeps_denormals) {
+  stage_trial trial(matmul_kind(), "{}", {floats({1, 2}), floats({2, 1})});
+  EXPECT_EQ(trial.run({{1e-39F, 1e-39F}, {1, 1}}), std::vector{1e-39F + 1e-39F});
+}
+
 TEST(matmul, names_its_operation) {
   stage_trial trial(matmul_kind(), "{}", {floats({4, 4}), floats({4, 4})});
   EXPECT_THAT(trial.operations(), testing::ElementsAre(testing::StartsWith("matmul [")));
@@ -66,11 +71,12 @@ TEST(matmul, refuses_what_does_not_fit) {
     return problems_of(matmul_kind(), yaml, {a, b});
   };
   EXPECT_EQ(problems("{}", floats({2, 3}), floats({4, 5})),
-            "1:1: matmul cannot multiply 'a' of [2, 3] by 'b' of [4, 5]\n");
+            "1:1: matmul cannot multiply 'a' of [2, 3] by 'b' of [4, 5]: 3 columns do not fit 4 "
+            "rows\n");
   EXPECT_THAT(problems("{transpose_a: true}", floats({2, 3}), floats({3, 5})),
-              HasSubstr("cannot multiply 'a' transposed of [3, 2] by 'b' of [3, 5]"));
+              HasSubstr("cannot multiply transposed 'a' of [3, 2] by 'b' of [3, 5]"));
   EXPECT_THAT(problems("{}", floats({4, 2, 3}), floats({5, 3, 2})),
-              HasSubstr("cannot multiply 'a' of [4, 2, 3] by 'b' of [5, 3, 2]"));
+              HasSubstr("[5, 3, 2]: their leading dimensions do not broadcast"));
   EXPECT_THAT(problems("{}", floats({3}), {{3, 2}, dtype::uint8}),
               HasSubstr("of at least 2 dimensions; found float32 [3], uint8 [3, 2]"));
   EXPECT_THAT(problems("{}", floats(shape(std::vector<std::int64_t>(13, 1))), floats({1, 1})),

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "framework/base/cost.hpp"
 #include "stages/nn/host/vector_math.hpp"
 #include "stages/nn/operations/gemv.hpp"
 

@@ -159,16 +159,21 @@ void host_lowering::add_loops(std::string_view content, std::string_view kind,
   note(program_.steps.back().name);
 }
 
+std::vector<host_operand> host_lowering::make_outputs(const network_layer& of) {
+  std::vector<host_operand> made;
+  for (const std::size_t output : of.outputs) {
+    set_value(output, make_tensor(plain_layout(network().shape_of(output))));
+    made.emplace_back(value(output));
+  }
+  return made;
+}
+
 void host_lowering::add_layer_loops(std::size_t index, host_loops loops,
                                     const std::vector<host_operand>& checks) {
   const network_layer& of = layer(index);
   std::vector<host_operand> from;
-  std::vector<host_operand> to;
   for (std::size_t i = 0; i < of.inputs.size(); ++i) from.emplace_back(plain_input_of(of, i));
-  for (const std::size_t output : of.outputs) {
-    set_value(output, make_tensor(plain_layout(network().shape_of(output))));
-    to.emplace_back(value(output));
-  }
+  std::vector<host_operand> to = make_outputs(of);
   to.insert(to.end(), checks.begin(), checks.end());
   add_loops(of.kind, "loops", std::move(from), to, std::move(loops));
 }

@@ -38,6 +38,9 @@ class host_lowering : public network_lowering {
 
   host_value make_tensor(const dnnl::memory::desc& layout);
 
+  /// Makes all outputs of a layer, packed and row-major.
+  std::vector<host_operand> make_outputs(const network_layer& of);
+
   /// See `program::add_checks`.
   host_value add_checks(const network_layer& layer, std::size_t axis,
                         const std::vector<std::int64_t>& extents) {

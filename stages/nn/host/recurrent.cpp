@@ -23,14 +23,8 @@ void lower(host_lowering& b, const layer_group& group, const recurrent_layer& re
     const shape extents{std::ssize(weights)};
     from.emplace_back(b.constant(std::move(weights), extents, plain_layout(extents)));
   }
-  std::vector<host_operand> to;
-  for (const std::size_t output : head.outputs) {
-    const host_value made = b.make_tensor(plain_layout(b.network().shape_of(output)));
-    b.set_value(output, made);
-    to.emplace_back(made);
-  }
   b.add_loops(head.kind, fmt::format("{} loops", recurrent_codes().front().instructions),
-              std::move(from), to,
+              std::move(from), b.make_outputs(head),
               [loops](const auto& read, const auto& written) { loops.run(read, written); });
 }
 

@@ -11,7 +11,7 @@ namespace graphline::nn {
 
 struct recurrent_pass;
 
-/// Loops over an item of a pass: as many hidden units as a vector has floats.
+/// Computes one block of a pass: as many hidden units of one direction as a vector has floats.
 using recurrent_code = vector_code<const recurrent_pass&, std::int64_t>;
 
 /// Returns the loops that this CPU can run, fastest first. The last ones run on any CPU.

@@ -160,21 +160,26 @@ layer_shape infer(const matmul_layer& matmul, layer_inputs inputs, layer_problem
   const auto leading = [](const shape& s) {
     return shape(std::vector<std::int64_t>(s.extents().begin(), s.extents().end() - 2));
   };
-  const bool matrices = a.rank() >= 2 && b.rank() >= 2;
-  if (matrices && a[a.rank() - 1] == b[b.rank() - 2]) {
+  std::string why = "they need two dimensions or more";
+  if (a.rank() >= 2 && b.rank() >= 2) {
+    const std::int64_t columns = a[a.rank() - 1];
+    const std::int64_t rows = b[b.rank() - 2];
     const shape outer[] = {leading(a), leading(b)};
-    if (const auto batch = broadcast(outer)) {
+    const auto batch = broadcast(outer);
+    if (columns == rows && batch) {
       std::vector<std::int64_t> extents = batch->extents();
       extents.push_back(a[a.rank() - 2]);
       extents.push_back(b[b.rank() - 1]);
       layer_shape result{.output = shape(std::move(extents))};
-      const std::int64_t macs = count_of({count_of(result.output), a[a.rank() - 1]});
+      const std::int64_t macs = count_of({count_of(result.output), columns});
       result.cost = {.macs = macs, .flops = 2 * macs};
       return result;
     }
+    why = columns == rows ? "their leading dimensions do not broadcast"
+                          : fmt::format("{} columns do not fit {} rows", columns, rows);
   }
-  problems.refuse("cannot multiply {} of {} by {} of {}", inputs[0].giver, to_string(a),
-                  inputs[1].giver, to_string(b));
+  problems.refuse("cannot multiply {} of {} by {} of {}: {}", inputs[0].giver, to_string(a),
+                  inputs[1].giver, to_string(b), why);
 }
 
 layer_shape infer(const linear_layer& linear, layer_inputs inputs, layer_problems& problems) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -34,14 +35,14 @@ std::size_t fold(function of, onnx_importer& to, const onnx_call& node) {
   std::size_t result = to.value(0);
   for (std::size_t i = 1; i < node.inputs(); ++i) {
     const shape extents = to.shape_of(result);
-    const bool is_bound = of != function::add && node.is_constant(i) &&
-                          node.extents(i).elements() == 1 &&
-                          node.extents(i).rank() <= extents.rank();
-    if (!is_bound) {
+    const bool is_number = of != function::add && node.is_constant(i) &&
+                           node.extents(i).elements() == 1 &&
+                           node.extents(i).rank() <= extents.rank();
+    const float bound = is_number ? node.number(i) : std::nanf("");
+    if (std::isnan(bound)) {
       result = to.add_pointwise(of, {result, to.value(i)});
       continue;
     }
-    const float bound = node.number(i);
     result = to.add_pointwise(function::clip, {result}, of == function::max ? bound : -infinity,
                               of == function::max ? infinity : bound);
     to.set_flops(result, extents.elements());

@@ -1,7 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stages/nn/onnx/onnx_importer.hpp"
@@ -69,7 +71,8 @@ recurrent_cell cell_of(const onnx_call& node, std::size_t directions) {
     }
     if (given == nullptr || *given == all) return cell;
   }
-  node.refuse("has activations that are not supported");
+  node.refuse(
+      fmt::format("has the activations {}, which are not supported", fmt::join(*given, ", ")));
 }
 
 }  // namespace
@@ -104,15 +107,16 @@ std::vector<std::size_t> import_recurrent(onnx_importer& to, const onnx_call& no
   node.require(node.integer("hidden_size", hidden) == hidden,
                "has weights of another hidden size than its 'hidden_size'");
   const std::int64_t gates = recurrent.gates() * hidden;
-  node.require(
-      recurrence == shape{directions, gates, hidden} && weight == shape{directions, gates, x[2]},
-      "has weights that do not fit x");
+  if (recurrence != shape{directions, gates, hidden} || weight != shape{directions, gates, x[2]}) {
+    node.refuse(fmt::format("has weights {} and {} that do not fit x {}", to_string(weight),
+                            to_string(recurrence), to_string(x)));
+  }
   node.require(node.number("clip", 0.0F) == 0, "has a 'clip', which is not supported");
   node.require(node.integer("input_forget", 0) == 0,
                "has an 'input_forget', which is not supported");
   const auto is_whole = [&](std::int64_t length) { return length == x[0]; };
   node.require(!node.has(4) || std::ranges::all_of(node.integers(4), is_whole),
-               "has sequences of different lengths, which is not supported");
+               "has sequences shorter than x, which is not supported");
 
   const shape state{directions, x[1], hidden};
   node.charge(state);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -7,19 +8,45 @@
 #include "stages/nn/layers/layers.hpp"
 #include "stages/nn/onnx/onnx_constants.hpp"
 #include "stages/nn/onnx/onnx_forms.hpp"
+#include "stages/nn/operations/scalar_math.hpp"
 
 namespace graphline::nn::onnx {
 namespace {
 
+using function = pointwise_function;
 using whole = std::int64_t;
 using word = std::uint64_t;  // wraps around
+
+using real_function = double (*)(double, double);
+
+/// Returns a pointwise function of at most two operands that needs no parameters.
+constexpr real_function real_of(pointwise_function of) {
+  using value = double;
+  using mask = bool;
+  using math = scalar_math<value>;
+  switch (of) {
+#define GRAPHLINE_POINTWISE(function, name, operands, flops, onnx, ...) \
+  case pointwise_function::function:                                    \
+    return [](value x, value y) {                                       \
+      constexpr float alpha = 0;                                        \
+      constexpr float beta = 0;                                         \
+      constexpr value z = 0;                                            \
+      value r;                                                          \
+      (void)x, (void)y, (void)z, (void)alpha, (void)beta;               \
+      __VA_ARGS__;                                                      \
+      return r;                                                         \
+    };
+#include "stages/nn/operations/pointwise_functions.inc"
+  }
+  return nullptr;
+}
 
 // Implementations of an operator for floating-point numbers and for integers; null for undefined
 // types. Floating-point results are computed in double and rounded to the element type. Functions
 // of one operand ignore the second one.
 struct binary_function {
-  double (*of_reals)(double, double);
-  whole (*of_integers)(whole, whole);
+  real_function of_reals;
+  whole (*of_integers)(whole, whole) = nullptr;
   bool compares = false;  ///< gives bool
 };
 
@@ -55,6 +82,7 @@ onnx_tensor combined(const onnx_call& call, const onnx_tensor& a, const onnx_ten
           const Value x = left[at[0]];
           const Value y = right[at[1]];
           if constexpr (std::is_same_v<Value, whole>) {
+            call.require(apply.of_integers != nullptr, "is not defined for integers");
             *to++ = static_cast<Result>(apply.of_integers(x, y));
           } else {
             call.require(apply.of_reals != nullptr, "is not defined for floats");
@@ -85,14 +113,11 @@ onnx_function nary(const binary_function& apply) {
 }
 
 constexpr binary_function sum{
-    [](double a, double b) { return a + b; },
-    [](whole a, whole b) { return static_cast<whole>(word(a) + word(b)); }};
+    real_of(function::add), [](whole a, whole b) { return static_cast<whole>(word(a) + word(b)); }};
 constexpr binary_function product{
-    [](double a, double b) { return a * b; },
-    [](whole a, whole b) { return static_cast<whole>(word(a) * word(b)); }};
+    real_of(function::mul), [](whole a, whole b) { return static_cast<whole>(word(a) * word(b)); }};
 constexpr binary_function difference{
-    [](double a, double b) { return a - b; },
-    [](whole a, whole b) { return static_cast<whole>(word(a) - word(b)); }};
+    real_of(function::sub), [](whole a, whole b) { return static_cast<whole>(word(a) - word(b)); }};
 
 // As in NumPy, NaN propagates.
 constexpr auto larger = alike([](auto a, auto b) { return a != a || a > b ? a : b; });
@@ -114,8 +139,7 @@ whole remainder_of(whole a, whole b) {
 }
 
 onnx_tensor mod(const onnx_call& call) {
-  constexpr binary_function as_in_c{[](double a, double b) { return std::fmod(a, b); },
-                                    remainder_of};
+  constexpr binary_function as_in_c{real_of(function::fmod), remainder_of};
   constexpr binary_function as_in_python{nullptr, [](whole a, whole b) {
                                            const whole rest = remainder_of(a, b);
                                            return rest != 0 && (rest < 0) != (b < 0) ? rest + b
@@ -127,7 +151,7 @@ onnx_tensor mod(const onnx_call& call) {
 
 /// Computes powers in double; the result has the type of the base.
 onnx_tensor power(const onnx_call& call) {
-  constexpr binary_function of_reals{[](double a, double b) { return std::pow(a, b); }, nullptr};
+  constexpr binary_function of_reals{real_of(function::pow)};
   const onnx_tensor base = cast_onnx(call, call.input(0), onnx_type::float64);
   const onnx_tensor exponent = cast_onnx(call, call.input(1), onnx_type::float64);
   return cast_onnx(call, combined(call, base, exponent, of_reals), call.input(0).element);
@@ -145,6 +169,28 @@ onnx_tensor bit_shift(const onnx_call& call) {
   const std::string direction = call.text("direction", "");
   call.require(direction == "LEFT" || direction == "RIGHT", "has a direction that is not known");
   return combined(call, call.input(0), call.input(1), direction == "LEFT" ? left : right);
+}
+
+/// The bounds are attributes before operator set 11, and inputs since. By default, they are the
+/// greatest finite numbers of float32.
+onnx_tensor clip(const onnx_call& call) {
+  onnx_tensor result = reshaped(call, call.input(0), call.input(0).extents);
+  const auto bound = [&](const char* attribute, std::size_t input, const binary_function& pick,
+                         float otherwise) {
+    if (const auto* value = call.node().attribute<float>(attribute)) {
+      const onnx_tensor written{.element = onnx_type::float32, .values = std::vector{*value}};
+      result = combined(call, result, cast_onnx(call, written, result.element), pick);
+    } else if (call.has(input)) {
+      result = combined(call, result, call.input(input), pick);
+    } else if (std::holds_alternative<std::vector<float>>(result.values)) {
+      const onnx_tensor finite{.element = result.element, .values = std::vector{otherwise}};
+      result = combined(call, result, finite, pick);
+    }
+  };
+  constexpr float most = std::numeric_limits<float>::max();
+  bound("min", 1, larger, -most);
+  bound("max", 2, smaller, most);
+  return result;
 }
 
 onnx_tensor where(const onnx_call& call) {
@@ -168,11 +214,12 @@ onnx_tensor where(const onnx_call& call) {
   return result;
 }
 
-/// Neutral element and step of a reduction.
+/// Neutral element and step of a reduction; `mean` divides the result by the count.
 struct reduction {
   double first_real;
   whole first_integer;
   binary_function next;
+  bool mean = false;
 };
 
 /// Computes floating-point numbers in double.
@@ -186,9 +233,14 @@ onnx_tensor reduced(const onnx_call& call, const reduction& how) {
   const auto reduce = [&]<class Value>(Value first, Value (*next)(Value, Value)) {
     auto& to = std::get<std::vector<Value>>(result.values);
     std::ranges::fill(to, first);
-    auto value = std::get<std::vector<Value>>(from.values).begin();
+    const auto& values = std::get<std::vector<Value>>(from.values);
+    auto value = values.begin();
     walk(std::array{broadcast_offsets(result.extents, from.extents)},
          [&](const auto& at) { to[at[0]] = next(to[at[0]], *value++); });
+    if (!how.mean || to.empty()) return;
+    const auto count = static_cast<Value>(values.size() / to.size());
+    call.require(!whole_numbers || count != 0, "is the mean of no integers");
+    for (Value& total : to) total /= count;
   };
   if (whole_numbers) {
     reduce(how.first_integer, how.next.of_integers);
@@ -232,7 +284,7 @@ onnx_functions onnx_arithmetic() {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr whole least = std::numeric_limits<whole>::min();
   constexpr whole most = std::numeric_limits<whole>::max();
-  return {
+  onnx_functions all = {
       {"Abs", unary({[](double a, double) { return std::abs(a); },
                      [](whole a, whole) { return a < 0 ? negated(a) : a; }})},
       {"Add", nary(sum)},
@@ -241,7 +293,8 @@ onnx_functions onnx_arithmetic() {
       {"Cast", gives_one([](const onnx_call& call) {
          return cast_onnx(call, call.input(0), onnx_type_of(call.integer("to", 0)));
        })},
-      {"Div", nary(binary_function{[](double a, double b) { return a / b; }, quotient})},
+      {"Clip", gives_one(clip)},
+      {"Div", nary(binary_function{real_of(function::div), quotient})},
       {"Equal", nary(compares([](auto a, auto b) { return a == b; }))},
       {"Greater", nary(compares([](auto a, auto b) { return a > b; }))},
       {"GreaterOrEqual", nary(compares([](auto a, auto b) { return a >= b; }))},
@@ -257,6 +310,7 @@ onnx_functions onnx_arithmetic() {
       {"Or", nary(compares([](auto a, auto b) { return a != 0 || b != 0; }))},
       {"Pow", gives_one(power)},
       {"ReduceMax", reduces({-infinity, least, larger})},
+      {"ReduceMean", reduces({0, 0, sum, true})},
       {"ReduceMin", reduces({infinity, most, smaller})},
       {"ReduceProd", reduces({1, 1, product})},
       {"ReduceSum", reduces({0, 0, sum})},
@@ -269,6 +323,10 @@ onnx_functions onnx_arithmetic() {
       {"Where", gives_one(where)},
       {"Xor", nary(compares([](auto a, auto b) { return (a != 0) != (b != 0); }))},
   };
+  for (const pointwise_traits& of : pointwise_functions()) {
+    if (of.operands == 1 && !of.onnx.empty()) all.emplace(of.onnx, unary({real_of(of.function)}));
+  }
+  return all;
 }
 
 }  // namespace graphline::nn::onnx

@@ -53,7 +53,8 @@ void onnx_importer::evaluate(const onnx_call& call, std::span<const onnx_tensor*
   }
 }
 
-/// Returns the tensor of the model that has the elements of a constant, perhaps in another order.
+/// Returns the tensor of the model that has the elements of a constant, perhaps in another order,
+/// shape or type.
 const onnx_tensor* onnx_importer::source_of(const onnx_tensor* tensor) const {
   const auto found = sources_.find(tensor);
   return found == sources_.end() ? tensor : found->second;
@@ -81,9 +82,8 @@ std::vector<onnx_tensor> onnx_importer::fold(const onnx_call& call) {
     return value >= -most && value <= most;
   };
   for (const std::string& name : node.inputs) {
-    const bool by_layers = !name.empty() && alone.known_.at(name).value;
     const auto* integers =
-        by_layers ? std::get_if<integer_list>(&known_.at(name).tensor->values) : nullptr;
+        name.empty() ? nullptr : std::get_if<integer_list>(&known_.at(name).tensor->values);
     call.require(integers == nullptr || std::ranges::all_of(*integers, is_exact),
                  "has integers beyond 2^24, which is not supported");
   }

@@ -133,7 +133,7 @@ class onnx_importer {
   std::int64_t budget_;
   std::deque<onnx_tensor> tensors_;  ///< evaluated constants, and types of computed values
   std::map<std::string, known_value, std::less<>> known_;
-  std::map<const onnx_tensor*, const onnx_tensor*> sources_;        ///< of transposes and reshapes
+  std::map<const onnx_tensor*, const onnx_tensor*> sources_;        ///< of moved and cast constants
   std::map<const onnx_tensor*, std::vector<std::size_t>> derived_;  ///< constants by source
   std::set<const onnx_node*> needed_;        ///< nodes on which the outputs depend
   std::set<std::string, std::less<>> read_;  ///< names of outputs and of what needed nodes read

@@ -243,9 +243,9 @@ class pattern_finder {
   /// Lets a convolution or an average without padding add the zeros that the layer before it adds
   /// to images.
   bool take_over_padding(network_layer& last) {
-    const network_layer* giver_of_zeros = given_by<pad_layer>(last.inputs.front());
-    if (giver_of_zeros == nullptr) return false;
-    const auto& pad = std::get<pad_layer>(giver_of_zeros->operation);
+    const network_layer* padding = given_by<pad_layer>(last.inputs.front());
+    if (padding == nullptr) return false;
+    const auto& pad = std::get<pad_layer>(padding->operation);
     const auto takes = [&](auto& window) {
       const extent_pair none{0, 0};
       if (pad.value != 0 || pad.before.size() != 4 || window.padding != none ||
@@ -272,8 +272,8 @@ class pattern_finder {
       return false;
     }
     std::vector<std::size_t> inputs = last.inputs;
-    inputs.front() = giver_of_zeros->inputs.front();
-    return replace(last, last.kind, operation, std::move(inputs), {giver_of_zeros, &last});
+    inputs.front() = padding->inputs.front();
+    return replace(last, last.kind, operation, std::move(inputs), {padding, &last});
   }
 
   /// Returns the operands of a layer that multiplies or divides by a single number, and sets

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "framework/base/cost.hpp"
 #include "framework/base/tensor_type.hpp"
 
 namespace graphline::nn {

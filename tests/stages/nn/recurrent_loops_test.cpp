@@ -60,7 +60,7 @@ recurrent_result by_loops(const recurrent_layer& layer, const recurrent_shape& s
   return made;
 }
 
-/// Computes one unit after the other by the formulas of torch.nn.LSTM, GRU and RNN, in double.
+/// Computes one unit after the other by the formulas of ONNX, in double.
 recurrent_result by_formulas(const recurrent_layer& layer, const recurrent_shape& s,
                              const recurrent_tensors& given) {
   const auto sigmoid = [](double value) { return 1 / (1 + std::exp(-value)); };

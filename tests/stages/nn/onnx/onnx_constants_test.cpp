@@ -83,6 +83,8 @@ TEST(onnx_constants, take_attributes_of_older_operator_sets) {
             "int64 [1, 2, 1]: 1 2");
   EXPECT_EQ(outputs_of(op("Split", {{"split", list{1, 2}}, {"axis", std::int64_t{1}}}, 2), {six}),
             "int64 [2, 1]: 1 4; int64 [2, 2]: 2 3 5 6");
+  EXPECT_EQ(outputs_of(op("Clip", {{"min", 2.0F}, {"max", 4.0F}}), {reals({3}, {1, 3, 5})}),
+            "float32 [3]: 2 3 4");
   EXPECT_EQ(outputs_of(op("Pad", {{"pads", list{1, 2}}, {"value", 9.0F}}), {reals({2}, {1, 3})}),
             "float32 [5]: 9 1 3 9 9");
   EXPECT_EQ(outputs_of(op("ReduceSum", {{"axes", list{-1}}, {"keepdims", std::int64_t{0}}}), {six}),
@@ -90,7 +92,9 @@ TEST(onnx_constants, take_attributes_of_older_operator_sets) {
 }
 
 TEST(onnx_constants, take_inputs_of_later_operator_sets) {
-  EXPECT_EQ(outputs_of(op("ReduceSum"), {six, integers({0})}), "int64 [1, 3]: 5 7 9");
+  EXPECT_EQ(outputs_of(op("ReduceMean"), {six, integers({0})}), "int64 [1, 3]: 2 3 4");
+  EXPECT_EQ(outputs_of(op("Clip"), {integers({most, -3}), integers(shape{}, {0})}),
+            fmt::format("int64 [2]: {} 0", most));
   EXPECT_EQ(outputs_of(op("Split", {}, 2), {line}), "int64 [3]: 0 1 2; int64 [2]: 3 4");
   EXPECT_EQ(outputs_of(op("Pad", {{"mode", std::string("wrap")}}),
                        {line, integers({2, 1}), {}, integers({-1})}),
@@ -180,6 +184,22 @@ TEST(onnx_constants, compute_with_integers_as_c_does) {
   EXPECT_EQ(outputs_of(op("Relu"), {integers({-3, 4})}), "int64 [2]: 0 4");
 }
 
+/// As exporters compute sizes.
+TEST(onnx_constants, round_numbers_that_float32_does_not_have) {
+  const auto of = [](const char* op_type, double value) {
+    return outputs_of(
+        op(op_type),
+        {{.element = onnx_type::float64, .extents = {1}, .values = std::vector{value}}});
+  };
+  EXPECT_EQ(of("Floor", 11.999999999), "float64 [1]: 11");
+  EXPECT_EQ(of("Ceil", 3.0000000001), "float64 [1]: 4");
+  EXPECT_EQ(of("Round", 2.4999999999), "float64 [1]: 2");
+  EXPECT_EQ(of("Round", 2.5), "float64 [1]: 2");
+  EXPECT_EQ(of("Sqrt", 1e-60), fmt::format("float64 [1]: {}", std::sqrt(1e-60)));
+  EXPECT_EQ(of("Log", 1e300), fmt::format("float64 [1]: {}", std::log(1e300)));
+  EXPECT_EQ(of("Reciprocal", 1e-60), "float64 [1]: 1e+60");
+}
+
 TEST(onnx_constants, shift_bits_within_their_width) {
   const auto of = [](const char* direction, std::int64_t bits) {
     return outputs_of(
@@ -205,6 +225,9 @@ TEST(onnx_constants, reduce_nothing_to_the_neutral_element) {
   EXPECT_EQ(outputs_of(op("ReduceMax"), {nothing}), "float32 [1, 1]: -inf");
   EXPECT_EQ(outputs_of(op("ReduceMin", {{"axes", list{1}}}), {nothing}), "float32 [2, 1]: inf inf");
   EXPECT_EQ(outputs_of(op("ReduceProd"), {nothing}), "float32 [1, 1]: 1");
+  EXPECT_THAT(outputs_of(op("ReduceMean"), {nothing}), HasSubstr("nan"));
+  EXPECT_THAT(problem(op("ReduceMean"), {integers({0}, {})}),
+              HasSubstr("is the mean of no integers"));
   EXPECT_EQ(outputs_of(op("ReduceSum"), {nothing}), "float32 [1, 1]: 0");
   EXPECT_EQ(outputs_of(op("Transpose"), {nothing}), "float32 [0, 2]:");
 }
@@ -224,6 +247,7 @@ TEST(onnx_constants, refuse_invalid_nodes) {
       {op("Add"), {line, integers({1, 2})}, "has shapes that do not broadcast"},
       {op("Div"), {line, integers({0})}, "divides an integer by zero"},
       {op("Sub"), {wide, integers({1}, {1}, onnx_type::uint64)}, "gives numbers beyond 2^63 - 1"},
+      {op("Exp"), {line}, "is not defined for integers"},
       {op("Mod"), {reals({1}, {1}), reals({1}, {1})}, "is not defined for floats"},
       {op("Cast", {{"to", std::int64_t{8}}}), {line}, "gives elements of a type that is not"},
       {op("Where"), {reals({1}, {1}), line, line}, "has no integers as its input 0"},

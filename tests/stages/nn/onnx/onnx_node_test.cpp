@@ -30,7 +30,13 @@ const std::map<std::string, const char*> exceptions = {
     {"test_identity_opt", "an optional value is refused"},
     {"test_identity_sequence", "a sequence is refused"},
     {"test_cast_FLOAT_to_BFLOAT16", "the reference cuts off the bits that PyTorch and we round"},
-    {"test_castlike_FLOAT_to_BFLOAT16_expanded", "as above"}};
+    {"test_castlike_FLOAT_to_BFLOAT16_expanded", "as above"},
+    {"test_blackmanwindow_expanded", "the reference takes 3.1415 for pi, the model's nodes do not"},
+    {"test_blackmanwindow_symmetric_expanded", "as above"},
+    {"test_hammingwindow_expanded", "as above"},
+    {"test_hammingwindow_symmetric_expanded", "as above"},
+    {"test_hannwindow_expanded", "as above"},
+    {"test_hannwindow_symmetric_expanded", "as above"}};
 
 /// Whether a number is within 1e-6 of the expected one, relative to it or to `scale`.
 bool near(double value, double expected, double scale) {
@@ -125,10 +131,11 @@ TEST(onnx_constants, pass_the_node_tests_of_onnx) {
     }
     ++models;
   }
-  EXPECT_GE(models, 300) << "with the exceptions";
+  EXPECT_GE(models, 386) << "with the exceptions";
   std::vector<std::string_view> untried = evaluated_operators();
   std::erase_if(untried, [&](std::string_view name) { return tried.contains(name); });
-  EXPECT_THAT(untried, testing::IsEmpty());
+  // The tests end at operator set 17.
+  EXPECT_THAT(untried, testing::ElementsAre("Mish"));
 }
 
 }  // namespace

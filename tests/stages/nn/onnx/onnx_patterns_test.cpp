@@ -326,6 +326,10 @@ TEST_P(onnx_patterns, bounds_of_one_number_are_fused) {
     EXPECT_EQ(layer.inputs.size(), 1U);
     EXPECT_EQ(layer.cost.flops, 6);
   }
+  model_text other;
+  const auto nothing = other.constant({}, {std::nanf("")});
+  const auto nan = other.network({2, 3}, other.node("Max", "none", {"x", nothing}));
+  EXPECT_THAT(run(nan, x), testing::Each(testing::IsNan()));
 }
 
 }  // namespace
