@@ -100,21 +100,21 @@ GRAPHLINE_INLINE void finish_row(const recurrent_pass& pass, const recurrent_ste
     lanes cell;
     units.load(step.cell_before + own, before);
     for (int which = 0; which < 4; ++which) gate(which, sums[which]);
-    const auto see = [&](std::int64_t which, const lanes& state, lanes& to)
+    const auto add_peephole = [&](std::int64_t which, const lanes& state, lanes& to)
         __attribute__((always_inline)) {
       if (step.peepholes == nullptr) return;
       lanes weight;
       units.load(step.peepholes + which * layer.hidden + first, weight);
       to += weight * state;
     };
-    see(0, before, sums[0]);
-    see(1, before, sums[1]);
+    add_peephole(0, before, sums[0]);
+    add_peephole(1, before, sums[1]);
     vectors::sigmoid(sums[0], sums[0]);
     vectors::sigmoid(sums[1], sums[1]);
     vectors::math::tanh(sums[2], sums[2]);
     cell = sums[1] * before + sums[0] * sums[2];
     units.store(cell, step.cell + own);
-    see(2, cell, sums[3]);
+    add_peephole(2, cell, sums[3]);
     vectors::sigmoid(sums[3], sums[3]);
     vectors::math::tanh(cell, result);
     result *= sums[3];
