@@ -11,8 +11,8 @@
 
 namespace graphline {
 
-/// Makes a stage of one part for a `host` device. Its operation is called `name`. `bind` returns
-/// the function to run on the device's worker thread for the tensors of a slot.
+/// Makes a stage of one part for a `host` device. Its operation is called `name`. `bind` takes the
+/// tensors of a slot and returns the function that the device's worker thread runs on them.
 inline std::unique_ptr<device_stage> host_stage(
     std::string name, const stage_part& part,
     std::function<std::function<void()>(const stage_tensors&)> bind) {

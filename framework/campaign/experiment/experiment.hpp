@@ -78,7 +78,7 @@ experiment_record run_experiment(const experiment_plan& planned, trial_runner& r
 std::vector<trial_record> run_block(const experiment_plan& planned, trial_runner& runner,
                                     std::size_t block, nanoseconds begun, const stop_request& stop);
 
-/// Adds the warnings to each run of the trial.
+/// Appends `warnings` to the warnings of every run of a trial.
 void add_warnings(trial_record& trial, const std::vector<std::string>& warnings);
 
 /// Runs a few frames of every configuration, to find failures early. Returns the estimated time of

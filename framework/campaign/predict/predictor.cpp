@@ -81,7 +81,7 @@ prediction_record origin_of(const std::vector<prediction_source>& sources, std::
   return made;
 }
 
-/// Refuses a source whose devices differ from those of the plan.
+/// Refuses a source that was recorded on other devices than the plan has.
 void check_devices(const plan& p, const prediction_source& source) {
   const auto there = devices_of(source.run);
   const auto named = [](const auto& devices) {

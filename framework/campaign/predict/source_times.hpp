@@ -79,7 +79,7 @@ class source_times {
 [[noreturn]] void refuse_source(const plan& p, const prediction_source& source,
                                 const std::string& why);
 
-/// Returns the devices of a run. If the pipeline declares none, returns its only device, unnamed.
+/// Returns the declared devices of a run, or its only device, without a name, if none is declared.
 std::vector<device_record> devices_of(const run_record& run);
 
 /// Returns true if stages take the same times on both devices.

@@ -33,8 +33,8 @@ document describe(const Record& record) {
   return describe(record, analyze(record));
 }
 
-/// Describes a planned experiment: its configurations with their references, how trials run, and
-/// when they end. `trial_times`: approximate time of a trial, for each configuration. `ranks`:
+/// Describes a planned experiment: its configurations, their references, and how trials run and
+/// end. `trial_times` estimates the duration of a trial for each configuration. `ranks` is the
 /// number of ranks that run blocks.
 document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times,
                   std::size_t ranks = 1);

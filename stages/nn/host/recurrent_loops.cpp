@@ -22,8 +22,13 @@ struct recurrent_step {
   float* scaled = nullptr;  ///< GRU without `reset_after`: hidden states times the reset gate
 };
 
-/// The work between two barriers. A GRU without `reset_after` takes two passes per step: its new
-/// gate needs the scaled hidden states. The first pass leaves the update gate in `after`.
+/// A GRU without `reset_after` takes two passes per step: its new gate needs the scaled hidden
+/// states. The first pass leaves the update gate in `after`.
+static bool takes_two_passes(const recurrent_layer& layer) {
+  return layer.cell == recurrent_cell::gru && !layer.reset_after;
+}
+
+/// The work between two barriers.
 struct recurrent_pass {
   const recurrent_layer& layer;
   std::int64_t batch;
@@ -32,7 +37,7 @@ struct recurrent_pass {
   std::array<recurrent_step, 2> directions;
 
   std::int64_t gates() const {
-    if (layer.cell != recurrent_cell::gru || layer.reset_after) return layer.gates();
+    if (!takes_two_passes(layer)) return layer.gates();
     return resets ? 2 : 1;
   }
 };
@@ -237,33 +242,31 @@ const std::vector<recurrent_code>& recurrent_codes() {
 }
 
 std::vector<float> recurrent_loops::in_order(std::span<const float> weights) const {
-  const recurrent_pass first{layer_, batch_, blocks(), /*resets=*/true, {}};
   const std::int64_t hidden = layer_.hidden;
+  const std::int64_t gates = layer_.gates();
   std::vector<float> to;
-  for (std::int64_t direction = 0; direction < layer_.directions(); ++direction) {
-    const auto own =
-        weights.subspan(static_cast<std::size_t>(direction * layer_.gates() * hidden * hidden));
-    for (std::int64_t begin = 0; begin < layer_.gates();) {
-      const std::int64_t end = begin == 0 ? first.gates() : layer_.gates();
-      for (std::int64_t unit = 0; unit < hidden; unit += code_.width) {
-        for (std::int64_t j = 0; j < hidden; ++j) {
-          for (std::int64_t gate = begin; gate < end; ++gate) {
-            for (std::int64_t i = unit; i < unit + code_.width; ++i) {
-              const std::int64_t at = (gate * hidden + i) * hidden + j;
-              to.push_back(i < hidden ? own[static_cast<std::size_t>(at)] : 0.0F);
-            }
-          }
-        }
+  const auto add_gates = [&](const float* from, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = 0; row < blocks() * hidden; ++row) {
+      const std::int64_t first = row / hidden * code_.width;  // unit
+      for (std::int64_t i = begin * code_.width; i < end * code_.width; ++i) {
+        const std::int64_t unit = first + i % code_.width;
+        const std::int64_t gate = i / code_.width;
+        to.push_back(unit < hidden ? from[(gate * hidden + unit) * hidden + row % hidden] : 0.0F);
       }
-      begin = end;
     }
+  };
+  for (std::int64_t direction = 0; direction < layer_.directions(); ++direction) {
+    const float* from = weights.data() + direction * gates * hidden * hidden;
+    const std::int64_t of_first_pass = takes_two_passes(layer_) ? 2 : gates;
+    add_gates(from, 0, of_first_pass);
+    add_gates(from, of_first_pass, gates);
   }
   return to;
 }
 
 void recurrent_loops::run(std::span<const float* const> from, std::span<float* const> to) const {
   const bool is_lstm = layer_.cell == recurrent_cell::lstm;
-  const bool two_passes = layer_.cell == recurrent_cell::gru && !layer_.reset_after;
+  const bool two_passes = takes_two_passes(layer_);
   const std::int64_t directions = layer_.directions();
   const std::int64_t hidden = layer_.hidden;
   const std::size_t weights = is_lstm ? 3 : 2;  // their position in `from`

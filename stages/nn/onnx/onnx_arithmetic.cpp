@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -138,15 +137,17 @@ whole remainder_of(whole a, whole b) {
   return static_cast<whole>(word(a) - word(quotient(a, b)) * word(b));
 }
 
+/// Returns the remainder with the sign of the divisor, as in Python.
+whole modulo(whole a, whole b) {
+  const whole rest = remainder_of(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 onnx_tensor mod(const onnx_call& call) {
-  constexpr binary_function as_in_c{real_of(function::fmod), remainder_of};
-  constexpr binary_function as_in_python{nullptr, [](whole a, whole b) {
-                                           const whole rest = remainder_of(a, b);
-                                           return rest != 0 && (rest < 0) != (b < 0) ? rest + b
-                                                                                     : rest;
-                                         }};
+  const bool as_in_c = call.integer("fmod", 0) != 0;
   return combined(call, call.input(0), call.input(1),
-                  call.integer("fmod", 0) != 0 ? as_in_c : as_in_python);
+                  as_in_c ? binary_function{real_of(function::fmod), remainder_of}
+                          : binary_function{nullptr, modulo});
 }
 
 /// Computes powers in double; the result has the type of the base.
@@ -285,8 +286,8 @@ onnx_functions onnx_arithmetic() {
   constexpr whole least = std::numeric_limits<whole>::min();
   constexpr whole most = std::numeric_limits<whole>::max();
   onnx_functions all = {
-      {"Abs", unary({[](double a, double) { return std::abs(a); },
-                     [](whole a, whole) { return a < 0 ? negated(a) : a; }})},
+      {"Abs",
+       unary({real_of(function::abs), [](whole a, whole) { return a < 0 ? negated(a) : a; }})},
       {"Add", nary(sum)},
       {"And", nary(compares([](auto a, auto b) { return a != 0 && b != 0; }))},
       {"BitShift", gives_one(bit_shift)},
@@ -304,8 +305,7 @@ onnx_functions onnx_arithmetic() {
       {"Min", nary(smaller)},
       {"Mod", gives_one(mod)},
       {"Mul", nary(product)},
-      {"Neg",
-       unary({[](double a, double) { return -a; }, [](whole a, whole) { return negated(a); }})},
+      {"Neg", unary({real_of(function::neg), [](whole a, whole) { return negated(a); }})},
       {"Not", unary({nullptr, [](whole a, whole) { return whole{a == 0}; }})},
       {"Or", nary(compares([](auto a, auto b) { return a != 0 || b != 0; }))},
       {"Pow", gives_one(power)},

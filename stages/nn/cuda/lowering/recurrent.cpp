@@ -21,8 +21,8 @@ cuda_operand at(std::size_t buffer, std::int64_t begin, dtype element) {
   return {buffer, static_cast<std::size_t>(begin) * size_of(element)};
 }
 
-/// Lowers direction `number` of a recurrent layer. `result` contains the hidden states of all
-/// directions, and `cells` the cell states of an LSTM.
+/// Lowers direction `number` of a recurrent layer. `result` receives the hidden states of
+/// all directions; `cells` receives the cell states of an LSTM.
 void lower_direction(cuda_lowering& b, const network_layer& head, const recurrent_layer& recurrent,
                      std::int64_t number, const cuda_value& result, const cuda_value& cells,
                      const cuda_value& last_hidden) {
